@@ -1,6 +1,6 @@
 """`proctor`: the command line.
 
-Commands live in deployments/commands, one module per kind of work, and are listed in deployments/command_line/listed_commands.py. Exit
+Commands live in deployments/commands, one module per kind of work, and are listed in deployments/command_line/listed_commands.toml. Exit
 codes: 0 done, 1 failed or incomplete, 2 usage, 3 a quality gate refused, 130 interrupted (Ctrl-C or `kill -TERM`).
 """
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tasks.bank.augment import augment_accepted, settle_variants, write_variants
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import open_variant_samples
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import flow, publish_summary, require_budget
 
 
-@flow(name="augment", flow_run_name=name_run, **RECORDED)
+@flow
 def augment(
     generator: str = "",
     methods: list[str] | None = None,

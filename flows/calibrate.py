@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tasks.judging.calibration import compare_judges, correct_scores
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="calibrate", flow_run_name=name_run, **RECORDED)
+@flow
 def calibrate(occasion: str = "") -> dict[str, object]:
     """Compare every judge with what people gave the same responses.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tasks.operations.reconcile import reconcile_stores
 from tasks.operations.validation import check_all_stores
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="checks", flow_run_name=name_run, **RECORDED)
+@flow
 def checks() -> dict[str, object]:
     """Run every check of the lake.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tasks.contamination import replay_questions
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import flow, publish_summary, require_budget
 
 
-@flow(name="contamination", flow_run_name=name_run, **RECORDED)
+@flow
 def contamination(
     replay_id: str,
     models: list[str],

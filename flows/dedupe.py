@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tasks.bank.dedupe import publish_bank
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="dedupe", flow_run_name=name_run, **RECORDED)
+@flow
 def dedupe(rebuild: bool = False) -> dict[str, object]:
     """Compare what is new with the bank and publish a new version, if anything changed.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tasks.judging.calibration import watch_anchors
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import flow, publish_summary, require_budget
 from tasks.running.sharing import conducting
 
 
-@flow(name="drift", flow_run_name=name_run, **RECORDED)
+@flow
 def drift(month: str = "") -> dict[str, object]:
     """Let every judge in use judge the anchor set again, once a month.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tasks.operations.archiving import archive_closed_runs
 from tasks.operations.erasure import erase_what_is_due
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="erase", flow_run_name=name_run, **RECORDED)
+@flow
 def erase() -> dict[str, object]:
     """Finish what was begun, then erase the texts of old runs, and move closed runs to the lake.
 

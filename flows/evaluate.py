@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from tasks.exam import RunWishes, close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import (
-    RECORDED,
-    check_not_waiting,
-    check_sat,
-    flow,
-    name_run,
-    publish_summary,
-    require_budget,
-)
+from tasks.running.flow_runs import check_not_waiting, check_sat, flow, publish_summary, require_budget
 
 
-@flow(name="evaluate", flow_run_name=name_run, **RECORDED)
+@flow
 def evaluate(
     month: str = "",
     candidates: list[str] | None = None,

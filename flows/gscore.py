@@ -6,18 +6,11 @@ from typing import Literal
 
 from tasks.gscore import answer_cgeval, score_cgeval
 from tasks.report import render_reports
-from tasks.running.flow_runs import (
-    RECORDED,
-    check_written,
-    flow,
-    name_run,
-    publish_summary,
-    require_budget,
-)
+from tasks.running.flow_runs import check_written, flow, publish_summary, require_budget
 from tasks.running.sharing import conducting
 
 
-@flow(name="gscore", flow_run_name=name_run, **RECORDED)
+@flow
 def gscore(
     models: list[str],
     references: str,

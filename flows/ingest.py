@@ -5,17 +5,10 @@ from __future__ import annotations
 from tasks.ingest import ingest_documents
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import open_review_batch
-from tasks.running.flow_runs import (
-    RECORDED,
-    check_ingested,
-    flow,
-    name_run,
-    publish_summary,
-    require_budget,
-)
+from tasks.running.flow_runs import check_ingested, flow, publish_summary, require_budget
 
 
-@flow(name="ingest", flow_run_name=name_run, **RECORDED)
+@flow
 def ingest(
     paths: list[str],
     again: bool = False,

@@ -5,17 +5,10 @@ from __future__ import annotations
 from tasks.exam import close_overdue_sessions
 from tasks.judging import judge_run
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import (
-    RECORDED,
-    check_judged,
-    flow,
-    name_run,
-    publish_summary,
-    require_budget,
-)
+from tasks.running.flow_runs import check_judged, flow, publish_summary, require_budget
 
 
-@flow(name="judge", flow_run_name=name_run, **RECORDED)
+@flow
 def judge(
     run_id: str = "", only_unparsed: bool = False, in_batches: bool = False, waits: bool = False
 ) -> dict[str, object]:

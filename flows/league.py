@@ -6,18 +6,11 @@ from typing import Literal
 
 from tasks.league import claim_season, play_rounds
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import (
-    RECORDED,
-    check_played,
-    flow,
-    name_run,
-    publish_summary,
-    require_budget,
-)
+from tasks.running.flow_runs import check_played, flow, publish_summary, require_budget
 from tasks.running.sharing import conducting
 
 
-@flow(name="league", flow_run_name=name_run, **RECORDED)
+@flow
 def league(
     league_id: str = "",
     run_type: Literal["full", "without_reference"] = "full",

@@ -9,20 +9,18 @@ from tasks.judging.calibration import correct_scores, watch_anchors
 from tasks.operations.reconcile import reconcile_stores
 from tasks.report import render_reports
 from tasks.running.flow_runs import (
-    RECORDED,
     check_judged,
     check_not_waiting,
     check_published,
     check_sat,
     flow,
-    name_run,
     publish_summary,
     require_budget,
 )
 from tasks.running.sharing import conducting
 
 
-@flow(name="monthly", flow_run_name=name_run, **RECORDED)
+@flow
 def monthly(
     month: str = "",
     candidates: list[str] | None = None,

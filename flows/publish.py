@@ -5,10 +5,10 @@ from __future__ import annotations
 from tasks.editions import publish_edition
 from tasks.judging.calibration import correct_scores
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, check_not_waiting, flow, name_run, publish_summary
+from tasks.running.flow_runs import check_not_waiting, flow, publish_summary
 
 
-@flow(name="publish", flow_run_name=name_run, **RECORDED)
+@flow
 def publish(
     run_id: str,
     is_revision: bool = False,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tasks.report import render_reports
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="report", flow_run_name=name_run, **RECORDED)
+@flow
 def report(out_dir: str = "", team: str = "") -> dict[str, object]:
     """Render the report over the whole lake, or over what a team sees of it.
 

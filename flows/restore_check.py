@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tasks.operations.backups import try_newest_backup
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="restore_check", flow_run_name=name_run, **RECORDED)
+@flow
 def restore_check() -> dict[str, object]:
     """Restore the newest backup into an empty place, look at all of it, and remove the place.
 

@@ -6,10 +6,10 @@ from tasks.bank.augment import augment_accepted, settle_variants
 from tasks.bank.dedupe import publish_bank
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import close_reviewed_batches
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="review_gate", flow_run_name=name_run, **RECORDED)
+@flow
 def review_gate(batch_id: str = "") -> dict[str, object]:
     """Close the batches that are decided or past their deadline.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tasks.editions import grade_editions
 from tasks.exam.public.log import seal_log
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="seal", flow_run_name=name_run, **RECORDED)
+@flow
 def seal() -> dict[str, object]:
     """Sign the head of the public log.
 

@@ -7,10 +7,10 @@ from tasks.bank.dedupe import publish_bank
 from tasks.exam import close_overdue_sessions, collect_provider_batches
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import close_reviewed_batches
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="sweep", flow_run_name=name_run, **RECORDED)
+@flow
 def sweep() -> dict[str, object]:
     """Collect what providers have answered in batches, and close what is overdue.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tasks.operations.validation import validate_lake
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import flow, publish_summary
 
 
-@flow(name="validate", flow_run_name=name_run, **RECORDED)
+@flow
 def validate(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
     """Run the Great Expectations suite of every table over what has landed, and write Data Docs.
 

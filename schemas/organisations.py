@@ -1,11 +1,15 @@
-"""How the name of an organisation is recognised, however it is written."""
+"""How an organisation is recognised, however it is written, and what a team is called."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from typing import Final
 
 # Separators, marks of punctuation, and characters that nobody sees.
 _LEFT_OUT = ("Z", "P", "C")
+_NAME: Final = re.compile(r"\w[\w.-]{0,59}")
+TEAM_NAMES: Final = "A team has letters, digits, `_`, `-` and dots in its name, at most 60"
 
 
 def normalise_organisation(name: str) -> str:
@@ -22,3 +26,8 @@ def normalise_organisation(name: str) -> str:
         for character in unicodedata.normalize("NFKC", text)
         if unicodedata.category(character)[0] not in _LEFT_OUT
     )
+
+
+def is_team_name(name: str) -> bool:
+    """Whether a team may have that name; any of them may also name a folder."""
+    return _NAME.fullmatch(name) is not None

@@ -21,7 +21,7 @@ from pydantic_settings import (
 
 from schemas.asked_secrets import AskedSecret
 from schemas.errors import UsageError
-from schemas.teams import TEAM_NAMES, is_team_name
+from schemas.organisations import TEAM_NAMES, is_team_name
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES, PROMPT_STYLES
 
 PREFIX = "PROCTOR_"

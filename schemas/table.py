@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+from schemas.lazy import pl
 
 MONTH_PATTERN = r"^\d{4}-(0[1-9]|1[0-2])$"
 UUID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
@@ -137,8 +135,6 @@ class Table:
     @cached_property
     def polars_schema(self) -> dict[str, pl.DataType]:
         """Polars types by column, for building and casting frames; the rules check what may be null."""
-        import polars as pl
-
         types: dict[str, pl.DataType] = {
             "text": pl.String(),
             "int": pl.Int64(),
@@ -157,8 +153,6 @@ class Table:
 
     def frame(self, rows: Sequence[dict[str, object]]) -> pl.DataFrame:
         """A frame of this table's own columns from dicts: missing is null, an unknown key raises."""
-        import polars as pl
-
         from schemas.errors import ContractError
 
         names = [column.name for column in self.own_columns]

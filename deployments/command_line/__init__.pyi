@@ -13,8 +13,5 @@ from .listed_commands import ListedGroup as ListedGroup
 # The command (or group, with all that is below it) as its module has it; imports the module.
 from .listed_commands import load_command as load_command
 
-# A command one of whose parameters is a dataclass, whose fields are options in that place.
-from .command import with_option_groups as with_option_groups
-
 # Name and version, and in a checkout the commit, with `+` where tracked files differ from it.
 from .version import render_version as render_version

@@ -17,17 +17,15 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, get_type_hints
+from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from deployments.command_line.printing import count_documents, print_error, print_note
+from deployments.command_line.printing import count_documents, print_error, print_note, printing_json
 from deployments.home import close_home, keep_to_owner
 from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
-
-if TYPE_CHECKING:
-    from schemas.settings import Settings
+from schemas.settings import HOME_NAME, Settings, is_home, load_settings
 
 
 def _has_exam_role() -> bool:
@@ -35,8 +33,6 @@ def _has_exam_role() -> bool:
 
     If so, the exam API has a host, or container, without a home.
     """
-    from schemas.settings import load_settings
-
     settings = load_settings()
     return settings.exam_database_url is not None and settings.secrets_path.is_dir()
 
@@ -64,6 +60,14 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),
 }
+_JSON = inspect.Parameter(
+    "as_json",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")],
+)
+# Commands that talk, or run until they are interrupted.
+_WITHOUT_JSON = ("installation.worker", "query.shell", "sessions.serve", "start.start")
 # What the Click within Typer raises for options and arguments; Typer shows only what is below it.
 _Misuse: Any = typer.BadParameter.__base__
 # Commands that use a home and none of its stores: what runs can be stopped whatever is missing.
@@ -89,7 +93,8 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what it raises on purpose is printed, never traced."""
-        as_json = bool(ctx.params.get("as_json")) or ctx.params.get("format") == "json"
+        is_asked = bool(ctx.params.get("as_json"))
+        as_json = is_asked or ctx.params.get("format") == "json"
         printed = count_documents()
 
         def end(said: str, code: int) -> NoReturn:
@@ -99,7 +104,7 @@ class Command(TyperCommand):
 
         try:
             _check_texts(ctx.params)
-            with _ended_by_sigterm(), keep_to_owner(), _checked_home(ctx):
+            with printing_json(is_asked), _ended_by_sigterm(), keep_to_owner(), _checked_home(ctx):
                 return super().invoke(ctx)
         except ProctorError as error:
             end(str(error), error.exit_code)
@@ -141,8 +146,6 @@ def group_with_default(default: str) -> type[TyperGroup]:
 
 def check_home(settings: Settings) -> None:
     """Raise UsageError unless PROCTOR_HOME is a home."""
-    from schemas.settings import HOME_NAME, is_home
-
     if is_home(settings.home):
         return
     if "PROCTOR_HOME" in os.environ or settings.home != Path(HOME_NAME):
@@ -171,7 +174,6 @@ def _checked_home(ctx: Any) -> Iterator[None]:
     if needs_none is not None and needs_none(ctx.params):
         yield
         return
-    from schemas.settings import load_settings
     from tasks.running import say_line
     from warehouse.stores.away import add_listener
 
@@ -244,7 +246,7 @@ def _ended_by_sigterm() -> Iterator[None]:
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """The command as Typer reads it.
 
-    Where a parameter's type is a dataclass, its fields are options in that place.
+    Where a parameter's type is a dataclass, its fields are options in that place; `--json` is an option of nearly every command.
 
     A field is declared like a parameter, `month: Annotated[str, typer.Option("--month", help="…")] = ""`.
     """
@@ -258,9 +260,16 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
             options.append(
                 parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
             )
+    name = f"{command.__module__.rpartition('.')[2]}.{command.__name__}"
+    is_json_added = name not in _WITHOUT_JSON and all(option.name != _JSON.name for option in options)
+    if is_json_added:
+        options.append(_JSON)
 
     @wraps(command)
     def called(**given: Any) -> None:
+        if is_json_added:
+            # `Command.invoke` has read it.
+            del given[_JSON.name]
         gathered = {
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()

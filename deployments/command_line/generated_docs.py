@@ -60,8 +60,6 @@ def render_command_list() -> str:
 
 def _render_deployments() -> list[str]:
     """What runs by a schedule or an event, as the manifest says."""
-    import yaml
-
     manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
     rows = [
         f"| `{one['name']}` | {', '.join(f'`{when}`' for when in _list_times(one))} | {one['description']} |\n"

@@ -18,21 +18,12 @@ if TYPE_CHECKING:
 
 # What Excel and WPS put before the name of a workbook that is open.
 _OPEN_MARK = "~$"
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 NoServer = Annotated[
     bool, typer.Option("--no-server", help="Run the flow here as plain Python, without a Prefect server.")
 ]
 Month = Annotated[str, typer.Option("--month", help="Month of the run, YYYY-MM. Default: this month.")]
 Run = Annotated[str, typer.Option("--run", help="The run. Default: the run of the month.")]
 AnyRun = Annotated[str, typer.Option("--run", help="Only this run. Default: every run.")]
-
-
-@dataclass(frozen=True)
-class FlowOptions:
-    """How a command runs its flow, and how it shows what came of it."""
-
-    no_server: NoServer = False
-    as_json: AsJson = False
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from deployments.model_server import ErrorlessMarker, draw_uniform, write_model_answer
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from tasks.judging.marking import MarkItem, give_mark, land_given, open_work, read_given
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+from tasks.texts import read_texts
+from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.ledger import Ledger
 
 LEAGUE = "demo"
 CANDIDATES = (
@@ -38,38 +37,11 @@ DOMAINS = ("mathematics", "law")
 # So often a person gives a star more or less than an errorless one would, and names another cause than the model.
 _ERRS: Final = 0.015
 _DISAGREES: Final = 0.2
+_WORDING: Final[dict[str, Any]] = read_texts("deployments.demo", "beside_the_exam.yaml")
 # Category, subject, a term to define, and a question to answer in some sentences.
-_TEXTS: Final = (
-    ("科技与工程", "大学物理", "角动量", "为什么高速旋转的陀螺不容易倒下？"),
-    ("科技与工程", "操作系统", "虚拟内存", "死锁产生的必要条件有哪些？"),
-    ("人文与社会科学", "教育学", "形成性评价", "班级授课制有哪些优点和不足？"),
-    ("人文与社会科学", "心理学", "工作记忆", "遗忘的进程有什么规律？"),
-    ("司法考试", "民法（司法考试）", "善意取得", "可撤销的合同有哪些情形？"),
-    ("医师资格考试", "儿科学（医师资格考试）", "生理性黄疸", "婴儿添加辅食应当遵循哪些原则？"),
-    ("注册会计师考试", "《审计》（注册会计师考试）", "重要性水平", "函证程序适用于哪些项目？"),
-)
+_TEXTS: Final = _WORDING["texts"]
 # Kind as the file prints it, subject, what is asked of the form, and the sums.
-_SUMS: Final = (
-    (
-        "小学计算",
-        "小学数学",
-        "以下是小学数学科目的问题，请进行计算并给出阿拉伯数字结果。请直接返回数值结果，不需要任何的汉字解释。",
-        ("126÷3-7=", "48×5+12=", "(90-36)÷6="),
-    ),
-    (
-        "应用题",
-        "小学数学",
-        "以下是小学数学科目的问题，请以“解：”开始给出解题过程，并在解题过程的最后换行，在最后一行以“最终答案：”开头，"
-        "按顺序给出数值及其单位，采用英文逗号分割。",
-        ("一箱有12个苹果，5箱共有多少个？", "小华每天读8页书，9天读了多少页？", "一辆车每小时行60千米，3小时行多少千米？"),
-    ),
-    (
-        "计算求解",
-        "初中数学",
-        "以下是初中数学科目的问题，请使用latex语法给出解题过程，在最后一行以“最终答案：”开头，按照latex语法给出方程的根。",
-        ("3x-12=0", "2x+6=0", "5x-35=0"),
-    ),
-)  # fmt: skip
+_SUMS: Final = _WORDING["sums"]
 _HEADINGS: Final = (
     "大科目类别", "子科目名称", "题目类型", "题目编号", "题目文本", "题目答案的汉字长度", "题目prompt",
 )  # fmt: skip
@@ -81,7 +53,6 @@ def play_demo_league(settings: Settings) -> dict[str, Any]:
     from deployments.flow_runs import run_flow
     from tasks.league import LeagueRules, claim_league, read_domain
     from tasks.models.registry import read_registry
-    from warehouse.lake import open_lake
 
     rules = LeagueRules(CANDIDATES, {name: read_domain(name).content for name in DOMAINS}, run_count=2)
     with open_lake(settings) as lake:
@@ -99,7 +70,6 @@ def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
     from tasks.league.statistics import StatisticsRequest, write_statistics
     from tasks.proof import close_report
     from tasks.report import render_league
-    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     page = settings.home / "reports" / f"league-{LEAGUE}.html"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import polars as pl
 import yaml
 
 from deployments.demo.beside_the_exam import (
@@ -203,8 +204,6 @@ def _score_writing(settings: Settings, folder: Path) -> None:
 
 def _import_scores(settings: Settings, folder: Path) -> None:
     """Take in two invented benchmarks: one by day, one by category."""
-    import polars as pl
-
     from tasks.exchange.imports import import_external, import_table
 
     with open_lake(settings) as lake:

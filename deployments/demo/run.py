@@ -19,6 +19,7 @@ from typing import Any, Final
 import yaml
 
 from deployments.command_line.printing import print_note
+from schemas.errors import WorkbookError
 from schemas.settings import Settings, load_settings
 from warehouse.lake import share_lake
 
@@ -209,7 +210,6 @@ def _review(settings: Settings) -> list[Path]:
     """Export the open batch's workbooks, fill them in as our annotators would, and import them."""
     from deployments.demo.reviewing import fill_workbook, read_verdicts
     from deployments.flow_runs import record_and_continue
-    from schemas.errors import WorkbookError
     from tasks.review.channels import export_open_batches, read_workbooks
     from warehouse.ledger.engine.opening import open_ledger
 

@@ -9,15 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from deployments import model_server
 from deployments.model_server import build_answer_key
 from schemas.errors import ProctorError
+from schemas.lazy import pl
 from schemas.settings import Settings
-
-if TYPE_CHECKING:
-    import polars as pl
 
 START_TIMEOUT_S = 60.0
 PROFILE: Final = Path(model_server.__file__).parent / "profiles" / "demo.yaml"

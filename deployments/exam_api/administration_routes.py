@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
@@ -17,20 +17,16 @@ from deployments.exam_api.caller import MOST_PER_PAGE, Exam, Limit, Store, Token
 from deployments.exam_api.refusals import note_refusal
 from deployments.exam_api.strangers import note_attempt
 from schemas.errors import ExamError, UsageError
+from schemas.ledger.exam import Run
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, read_public_key
 from tasks.exam.protocol import ExamProtocol
 from tasks.exam.protocol.tokens import PERMISSIONS, KeyFile, issue_token
 from warehouse.ledger.engine.leases.clock import read_lease_time
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import users
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from schemas.ledger.exam import Run
 
 T = TypeVar("T")
 

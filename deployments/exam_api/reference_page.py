@@ -3,53 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment
 
+_PAGE = Path(__file__).with_name("reference.html.j2")
 _METHODS = ("get", "post", "put", "patch", "delete")
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ title }}</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 62rem; padding: 1.5rem; color: #1a1a1a; background: #fff; }
-h2 { border-top: 1px solid #ccc; padding-top: 1rem; } code, pre { font: 14px/1.45 ui-monospace, monospace; }
-pre { background: #f4f4f4; padding: .75rem; overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; padding: .3rem .8rem .3rem 0; }
-.method { display: inline-block; min-width: 4rem; font-weight: 700; } summary { cursor: pointer; }
-@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #161616; } pre { background: #242424; } }
-</style>
-</head>
-<body>
-<h1>{{ title }}</h1>
-<p>{{ summary }} The same for programs: <a href="openapi.json"><code>openapi.json</code></a>.</p>
-<ul>{% for one in operations %}<li><a href="#{{ one.id }}"><code>{{ one.method }} {{ one.path }}</code></a></li>{% endfor %}</ul>
-{% for one in operations %}
-<h2 id="{{ one.id }}"><span class="method">{{ one.method }}</span> <code>{{ one.path }}</code></h2>
-<p>{{ one.about }}{% if one.needs_token %} Needs a token.{% endif %}</p>
-{% if one.parameters %}<table><tr><th>parameter</th><th>in</th><th>form</th></tr>
-{% for item in one.parameters %}<tr><td><code>{{ item.name }}</code>{% if item.required %} (needed){% endif %}</td><td>{{ item.in }}</td>\
-<td>{{ item.form }}</td></tr>{% endfor %}</table>{% endif %}
-{% if one.body %}<p>Body: <a href="#{{ one.body }}"><code>{{ one.body }}</code></a></p>{% endif %}
-<table><tr><th>reply</th><th></th><th></th></tr>{% for item in one.replies %}<tr><td>{{ item.status }}</td><td>{{ item.about }}</td>\
-<td>{% if item.schema %}<a href="#{{ item.schema }}"><code>{{ item.schema }}</code></a>{% endif %}</td></tr>{% endfor %}</table>
-{% endfor %}
-<h2>Bodies</h2>
-{% for name, item in bodies %}
-<h3 id="{{ name }}"><code>{{ name }}</code></h3><p>{{ item.about }}</p>
-<table><tr><th>field</th><th>form</th></tr>{% for field in item.fields %}<tr><td><code>{{ field.name }}</code>\
-{% if field.required %} (needed){% endif %}</td><td>{{ field.form }}</td></tr>{% endfor %}</table>
-<details><summary>JSON schema</summary><pre>{{ item.text }}</pre></details>
-{% endfor %}
-</body>
-</html>
-"""
 
 
 def add_reference_page(app: FastAPI) -> None:
@@ -76,7 +38,7 @@ def render_reference(schema: dict[str, Any]) -> str:
         if method in item
     ]
     bodies = [(name, _describe_body(item)) for name, item in sorted(schema["components"]["schemas"].items())]
-    page = Environment(autoescape=True).from_string(_PAGE)
+    page = Environment(autoescape=True).from_string(_PAGE.read_text("utf-8"))
     return page.render(
         title=schema["info"]["title"],
         summary=schema["info"].get("summary", ""),

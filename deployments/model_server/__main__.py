@@ -10,8 +10,10 @@ import signal
 import sys
 from pathlib import Path
 
+from deployments.model_server.key import build_answer_key
 from deployments.model_server.server import LOCAL, serve
 from schemas.errors import ProctorError
+from schemas.settings import Settings
 from warehouse.stores.whole_files import writing_whole
 
 DEFAULT_PROFILE = Path(__file__).parent / "profiles" / "demo.yaml"
@@ -19,8 +21,6 @@ DEFAULT_PROFILE = Path(__file__).parent / "profiles" / "demo.yaml"
 
 def read_bank_key(home: Path) -> bytes:
     """The answer key of a home's newest bank. Raises GateError where there is none."""
-    from deployments.model_server.key import build_answer_key
-    from schemas.settings import Settings
     from tasks.exam.month import read_current_bank
     from warehouse.lake import open_lake
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from deployments.model_server.key import EXPLANATIONS, AnswerKey, KnownQuestion, hash_question, is_right
 from deployments.model_server.profile import (
@@ -15,6 +16,7 @@ from deployments.model_server.profile import (
     draw_normal,
     draw_uniform,
 )
+from tasks.texts import read_texts
 
 # Questions differ in difficulty by this many logits (standard deviation), the same for all models.
 DIFFICULTY_SPREAD = 1.2
@@ -24,30 +26,7 @@ LASTING_LUCK = 0.9
 _WIDENING = math.sqrt(1 + math.pi * DIFFICULTY_SPREAD**2 / 8)
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_WORDS = {
-    "zh": {
-        "true": "正确",
-        "false": "错误",
-        "join": "；",
-        "reason": "理由：",
-        "steps": "先弄清题目所问，再逐项对照有关知识。",
-        "final": "最终答案：",
-        "lost": "尚不能确定具体内容",
-        "unknown": "就题目所问，可以从定义、条件和结论三个方面作答。",
-        "stop": "。",
-    },
-    "en": {
-        "true": "true",
-        "false": "false",
-        "join": "; ",
-        "reason": "Reason: ",
-        "steps": "First make clear what is asked, then compare it with what is known, point by point.",
-        "final": "Final answer: ",
-        "lost": "the exact content cannot be settled",
-        "unknown": "This can be answered from its definition, its conditions and its conclusion.",
-        "stop": ". ",
-    },
-}
+_WORDS: Final[dict[str, dict[str, str]]] = read_texts("deployments.model_server", "candidates.yaml")
 # Blanked question, hashed → its span.
 Memory = Mapping[str, str]
 _GUESSES = ("37", "基本原理", "the general case", "1986", "相关要求", "an important factor", "第三种情形")

@@ -12,33 +12,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 from deployments.model_server.profile import WritingTraits, draw_uniform
 from tasks.questions import Option, fill_blanks, has_blank, write_options
+from tasks.texts import read_texts
 
 FAULTLESS = WritingTraits()
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 # A statement is made false by turning its verb round; the first pair that occurs is used.
-_TURNS = (
-    ("不是", "是"),
-    ("没有", "有"),
-    ("并非", ""),
-    ("不能", "能"),
-    ("属于", "不属于"),
-    ("能够", "不能"),
-    ("可以", "不可以"),
-    ("是", "不是"),
-    ("有", "没有"),
-    ("为", "不为"),
-    (" is not ", " is "),
-    (" is ", " is not "),
-    (" are ", " are not "),
-    (" was ", " was not "),
-    (" were ", " were not "),
-    (" can ", " cannot "),
-    (" has ", " has no "),
-)
+_TURNS: Final[list[list[str]]] = read_texts("deployments.model_server", "generators.yaml")
 
 
 def find_task(messages: list[dict[str, str]]) -> dict[str, Any] | None:

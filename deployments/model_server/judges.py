@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from typing import Final
 
 from deployments.model_server.key import (
     AnswerKey,
@@ -18,25 +19,9 @@ from schemas.judgements import ERROR_CLASSES
 from schemas.vocabulary import LANGUAGES
 from tasks.judging import JudgedParts, find_address
 from tasks.judging.controls import list_built_in
+from tasks.texts import read_texts
 
-REASONS = {
-    0: (
-        "答案与参考答案不符，解释也不成立。",
-        "The answer differs from the reference and the explanation fails.",
-    ),
-    1: (
-        "答案与参考答案不符，解释有部分道理。",
-        "The answer differs from the reference; part of the explanation holds.",
-    ),
-    2: (
-        "答案与参考答案一致，解释不够完整。",
-        "The answer agrees with the reference; the explanation is incomplete.",
-    ),
-    3: (
-        "答案与参考答案一致，解释合理。",
-        "The answer agrees with the reference and the explanation is reasonable.",
-    ),
-}
+REASONS: Final[dict[int, list[str]]] = read_texts("deployments.model_server", "judges.yaml")
 _UNREADABLE = (
     "这份作答还可以，具体等级视要求而定。",
     "A fair response; the grade depends on what is wanted.",

@@ -14,50 +14,18 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from tasks.exam import extract_answer
 from tasks.questions import BareQuestion, Option, QuestionContent
 from tasks.questions.forms import render_question
-
-if TYPE_CHECKING:
-    import polars as pl
+from tasks.texts import read_texts
 
 _SPACE = re.compile(r"\s+")
 # The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.
-EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
-    "zh": {
-        "reasonable": (
-            "依据相关概念的定义逐条核对，结论与题意一致。",
-            "从基本原理出发推导，各步条件都满足，结论成立。",
-            "结合该领域的通行结论，可以排除其他可能。",
-        ),
-        "partial": (
-            "大体思路是这样，但其中有的环节没有展开说明。",
-            "主要依据如此，个别条件未作讨论。",
-        ),
-        "wrong": (
-            "凭印象作此判断，没有更多依据。",
-            "这里把两个不同的概念当作同一个来用。",
-        ),
-    },
-    "en": {
-        "reasonable": (
-            "Checked against the definitions point by point, the conclusion fits what is asked.",
-            "It follows from the basic principle, and each condition on the way is met.",
-            "What is generally established in the field rules out the alternatives.",
-        ),
-        "partial": (
-            "The main line is this, though some of the steps are left open.",
-            "This is the chief ground; some of the conditions are not discussed.",
-        ),
-        "wrong": (
-            "This is an impression; there is no further ground for it.",
-            "Two different concepts are taken for the same one here.",
-        ),
-    },
-}
+EXPLANATIONS: Final[dict[str, dict[str, list[str]]]] = read_texts("deployments.model_server", "key.yaml")
 _JUNK = re.compile(r"[\s，。；、：,.;:!?！？“”\"'（）()]+")
 
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from deployments.model_server.profile import (
     SimulatedModel,
@@ -21,6 +22,7 @@ from deployments.model_server.profile import (
 )
 from tasks.league import extract_sections
 from tasks.questions import compute_short_rank
+from tasks.texts import read_texts
 
 # Spread of questions of one asker, of answers of one answerer, and of a judge's eye, in logits.
 QUESTION_SPREAD = 0.4
@@ -36,52 +38,7 @@ _LEVEL = re.compile(r"\[level (\d+)\]")
 _WORTH = re.compile(r"\[worth (\d+)\]")
 _MANNER = re.compile(r"\[manner (\w+)\]")
 _TEMPLATE = re.compile(r"\[template (T-\d+)\]")
-_NOUNS = {
-    "en": [
-        "lamp",
-        "river",
-        "stone",
-        "ladder",
-        "wheel",
-        "garden",
-        "thread",
-        "mirror",
-        "basket",
-        "tower",
-        "candle",
-        "bridge",
-        "meadow",
-        "anchor",
-        "feather",
-        "kettle",
-        "orchard",
-        "pebble",
-        "lantern",
-        "saddle",
-    ],
-    "zh": [
-        "灯",
-        "河",
-        "石",
-        "梯",
-        "轮",
-        "园",
-        "线",
-        "镜",
-        "篮",
-        "塔",
-        "烛",
-        "桥",
-        "野",
-        "锚",
-        "羽",
-        "壶",
-        "果",
-        "砾",
-        "笼",
-        "鞍",
-    ],
-}
+_NOUNS: Final[dict[str, list[str]]] = read_texts("deployments.model_server", "league.yaml")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ import operator
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any, Final
 
 from deployments.model_server.profile import SimulatedModel, draw_index, draw_uniform
+from tasks.texts import read_texts
 
 _LENGTH = re.compile(r"(?<!\d)(\d++)\s*个(?:汉)?字")
 _TERM = re.compile(r"术语：(.+?)(?:，请|$)", re.S)
@@ -24,26 +26,9 @@ _FINAL = "最终答案："
 _LONGEST = 600
 _LONGEST_EXPRESSION = 200
 
-_CLAUSES = (
-    "它以一定的前提条件为基础", "反映了事物之间的内在联系", "其核心在于对象与条件的统一", "通常由若干相互关联的要素构成",
-    "在实践中表现为一系列具体的做法", "与相近的概念既有联系又有区别", "适用范围受到主体和时间的限制", "强调过程与结果并重",
-    "其依据是有关的原则和规定", "可以从性质、对象和方法三个方面来理解", "主要作用是保证目标的实现", "一般按照先整体后局部的次序进行",
-    "需要结合具体情况加以判断", "其形成经历了较长的发展过程", "在不同阶段有不同的侧重点", "具有客观性、系统性和相对稳定性",
-    "对后来的研究产生了重要影响", "必须满足法定或约定的要件", "常用的指标包括数量和质量两类", "其结果可以通过观察或测量得到",
-    "当条件改变时结论也随之改变", "体现了权利与义务相一致的要求", "是分析有关问题的出发点", "能够减少误差并提高效率",
-    "多见于理论讨论和实际应用之中", "其本质是能量或信息的传递", "由内部因素和外部因素共同决定", "应当遵循公开、公平的原则",
-    "在临床上以相应的表现为主要特征", "需要及时识别并采取措施", "与环境之间存在着持续的交换", "其数值随温度和压力而变化",
-    "可分为直接的和间接的两种形式", "承担者应对其行为负责", "在计量时以实际发生额为准", "会影响当期的损益和资产",
-    "是区分此类与彼类的重要标志", "有助于说明现象背后的机制", "不能脱离历史条件孤立地看待", "最终服务于整体的要求",
-)  # fmt: skip
-_STEPS = (
-    "先把题目中的已知量列出来，设所求的量为未知数。",
-    "根据数量关系列出等式，两边同时化简。",
-    "把已知的数值代入，逐步计算。",
-    "整理以后合并同类项，移项得到结果。",
-    "由单位和范围检验，结果符合题意。",
-    "利用公式变形，约去公因子。",
-)
+_WORDING: Final[dict[str, Any]] = read_texts("deployments.model_server", "texts.yaml")
+_CLAUSES = _WORDING["clauses"]
+_STEPS = _WORDING["steps"]
 _STRIDES = (3, 7, 9, 11, 13, 17)
 _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add,

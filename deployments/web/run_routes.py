@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
+import polars as pl
 from fastapi import FastAPI, Query
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -35,9 +36,6 @@ from tasks.watching import (
 )
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SESSIONS_PER_PAGE = 100
 _MOST_KEPT, _KEPT_S = 32, 60.0

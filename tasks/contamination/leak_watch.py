@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from tasks.statistics.leaks import Leak, expect_stars, find_leak
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 
@@ -60,8 +59,6 @@ def describe_leaks(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _find(part: pl.DataFrame, organisations: int) -> Leak | None:
-    import polars as pl
-
     expected = pl.concat([_expect(of_model) for of_model in part.partition_by("model", maintain_order=True)])
     ordered = part.sort("model", "question_uuid").with_columns(
         expected=expected.sort("model", "question_uuid")["expected"],
@@ -79,8 +76,6 @@ def _find(part: pl.DataFrame, organisations: int) -> Leak | None:
 
 
 def _expect(of_model: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     expected = expect_stars(
         of_model["stars"].to_numpy(),
         of_model["discrimination"].to_numpy(),

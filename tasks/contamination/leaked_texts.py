@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import sparse
 
 from tasks.bank.dedupe import fold_traditional_codes
 from tasks.questions.identity import normalise_column
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 EXACT: Final = "exact"
 NEAR: Final = "near"

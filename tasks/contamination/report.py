@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.errors import UsageError
 from tasks.contamination.replay import BANK
 from tasks.statistics.agreement import compute_mean, compute_share
-
-if TYPE_CHECKING:
-    from warehouse.lake import Lake
+from warehouse.lake import Lake
 
 # A candidate that recalls more than this, by the lower end of its interval, has read the questions.
 FALSE_ALARM_SHARE = 0.05

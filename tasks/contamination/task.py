@@ -7,15 +7,12 @@ import asyncio
 from schemas.settings import load_settings
 from tasks.contamination.replay import ReplayRequest, replay_sources
 from tasks.models.registry import read_registry
-from tasks.running import hide_content
-from tasks.running.flow_runs import sign_landings, step
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="replay_questions")
-@hide_content
-@sign_landings
+@step()
 def replay_questions(
     replay_id: str,
     models: list[str],

@@ -26,4 +26,4 @@ from .task import grade_editions as grade_editions
 from .task import publish_edition as publish_edition
 
 # Compute the root of every edition again; `roots` are the ledger's, by edition.
-from .verify import find_changed_editions as find_changed_editions
+from .roots import find_changed_editions as find_changed_editions

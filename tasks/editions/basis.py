@@ -6,13 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import polars as pl
 
 from schemas.errors import GateError, UsageError
 from warehouse.lake import hash_rows
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PERSON_PREFIX = "person:"
 _ANSWERS_AT_ONCE = 60_000  # of some sessions, while they are read
@@ -157,8 +156,6 @@ def read_basis(
 
 def _check_answered(read: QueryReader, run: Mapping[str, Any]) -> None:
     """Raise GateError for a closed run of which there is nothing to judge."""
-    import polars as pl
-
     counts = read("unjudged_counts", {"planned_since": run["planned_at"]})
     left = counts.filter(pl.col("run_id") == run["run_id"])["unjudged_count"].sum()
     if run["status"] != "open" and left == 0:
@@ -233,8 +230,6 @@ def _read_passages(read: QueryReader, answers: pl.DataFrame) -> dict[str, str]:
 
 def _read_pictured(read: QueryReader, answers: pl.DataFrame) -> frozenset[str]:
     """The questions with pictures; the bank is asked where a response says that there were any."""
-    import polars as pl
-
     if answers.is_empty():
         return frozenset()
     versions = answers["prompt_version"].drop_nulls().unique().cast(pl.String)
@@ -249,8 +244,6 @@ def _read_pictured(read: QueryReader, answers: pl.DataFrame) -> frozenset[str]:
 
 def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:
     """The answers of some sessions of a month at a time, so that only its files are read."""
-    import polars as pl
-
     parts = []
     for month, some in _divide_sessions(sessions):
         named = {
@@ -269,8 +262,6 @@ def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[Ju
 
 def _divide_sessions(sessions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Months with some of the sessions that were sat in them."""
-    import polars as pl
-
     names = ["session_id", "sat_in_run_id", "model", "set_id", "prompt_style", "repeat", "is_reference"]
     shown = sessions.select(*names, "sat_in_month", "question_count").sort("sat_in_month", "session_id")
     place = pl.col("question_count").cum_sum().over("sat_in_month") // _ANSWERS_AT_ONCE
@@ -281,8 +272,6 @@ def _divide_sessions(sessions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame
 
 def _mark_complete(sessions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """A session counts when it is closed and nothing in it is left to judge."""
-    import polars as pl
-
     if answers.is_empty():
         return sessions.with_columns(is_complete=pl.lit(False))
     unjudged = answers.filter(pl.col("score_status") == "unjudged")["session_id"].unique().cast(pl.String)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import polars as pl
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, QueryReader
@@ -12,14 +11,9 @@ from tasks.editions.estimates import StyleAnswers
 from tasks.questions import find_blind_key
 from tasks.statistics.scores import ChanceLevel, compute_chance, correct_for_chance
 
-if TYPE_CHECKING:
-    import polars as pl
-
 
 def add_chance(read: QueryReader, basis: Basis, answers: StyleAnswers, scores: pl.DataFrame) -> pl.DataFrame:
     """Rows of `edition_scores` with their chance level; without one where a key is not known."""
-    import polars as pl
-
     asked = answers.frame.select("candidate", "question_uuid", "question", "discipline_code")
     known = read(
         "set_keys",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import polars as pl
 
 from tasks.editions.basis import Basis, QueryReader
 from tasks.editions.estimates import StyleAnswers, make_rows, name_cluster
 from tasks.statistics.scores import compute_changes
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def estimate_changes(
@@ -22,8 +18,6 @@ def estimate_changes(
     `earlier` are the rows of `earlier_scores` of all styles. Both editions keep their own questions; lineages that a
     candidate met in both enter the error.
     """
-    import polars as pl
-
     # Whose sittings are all borrowed has answered nothing since: there is nothing to compare.
     sat = basis.sessions.filter(~pl.col("is_borrowed"))["model"].unique()
     own = earlier.filter(
@@ -99,8 +93,6 @@ def estimate_changes(
 
 def mean_stars() -> pl.Expr:
     """Mean stars of a row of `edition_stars`; what nobody could judge earned nothing."""
-    import polars as pl
-
     counts = [pl.col(f"stars_{stars}_count") for stars in range(4)]
     total = sum((count for count in counts[1:]), counts[0]) + pl.col("unparsed_count")
     return (counts[1] + 2 * counts[2] + 3 * counts[3]) / total

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, QueryReader
@@ -31,9 +32,6 @@ from tasks.statistics.items import (
     compute_question_fit,
     fit_graded_response,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 METHOD = "chain"
 # Fewer questions of a discipline, or answers to a question, say too little of how hard they are.
@@ -109,8 +107,6 @@ def equate_edition(
     `counted` are all its stars (`count_stars`). With `is_from_nothing`, or where there is no scale yet, all editions so far are fitted and set a new one. Nothing is equated
     where the answers cannot carry it: the rows of `edition_fits` then say why.
     """
-    import polars as pl
-
     weights = {name: weight for name, weight in basis.weights.items() if weight > 0}
     disciplines = list(weights)
     own = None if counted is None else counted.filter(pl.col("prompt_style") == MAIN_STYLE)
@@ -172,8 +168,6 @@ def fit_until_settled(
 
 def equate_nothing() -> Equating:
     """Where there is no common scale: no score, no fit."""
-    import polars as pl
-
     return Equating(
         scores=pl.DataFrame(),
         persons=pl.DataFrame(
@@ -220,8 +214,6 @@ def read_scale(fits: pl.DataFrame, disciplines: Sequence[str]) -> PublishedScale
 
 def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], disciplines: Sequence[str]) -> Answers:
     """The stars of some editions by codes; a sitting of several is one entry, of the first."""
-    import polars as pl
-
     names = [
         "edition_id",
         "month",
@@ -310,8 +302,6 @@ def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], discipline
 
 def name_formats(traits: pl.DataFrame) -> pl.DataFrame:
     """question_uuid and format of rows of `question_traits`."""
-    import polars as pl
-
     is_choice = (pl.col("question_type") == "multiple_choice") & (pl.col("option_count") > 1)
     several = pl.when(pl.col("key_count") > 1).then(pl.lit("choices-")).otherwise(pl.lit("choice-"))
     return traits.select(
@@ -334,15 +324,11 @@ def expect_chance(question_format: str) -> float:
 
 def _code_clusters(questions: pl.DataFrame) -> np.ndarray:
     """What was drawn together: a passage, else a lineage."""
-    import polars as pl
-
     found = questions.select(pl.coalesce("passage", "lineage_uuid").rank("dense") - 1)
     return found.to_series().to_numpy().astype(np.int64)
 
 
 def _read_known(read: QueryReader, scale: PublishedScale, arranged: Answers) -> KnownQuestions:
-    import polars as pl
-
     asked = arranged.questions.select("question_uuid")
     published = read(
         "known_items",
@@ -369,8 +355,6 @@ def _read_same_bank(
     read: QueryReader, scale: PublishedScale, bank_version: int, disciplines: Sequence[str]
 ) -> SameBank | None:
     """The first edition of the scale that drew from the bank version; null without one."""
-    import polars as pl
-
     given = {"edition_ids": list(scale.edition_ids), "bank_version": bank_version}
     found = pl.DataFrame({"discipline": list(disciplines)}).join(
         read("same_bank_levels", given), on="discipline", how="left", maintain_order="left"
@@ -390,8 +374,6 @@ def _read_same_bank(
 def _read_form(
     read: QueryReader, scale: PublishedScale, formats: Sequence[str], disciplines: Sequence[str]
 ) -> ScaleForm:
-    import polars as pl
-
     found = read("form_items", {"edition_id": scale.edition_ids[0]}).filter(
         pl.col("discipline").is_in(list(disciplines))
     )
@@ -451,8 +433,6 @@ def _find_reason(rows: GradedRows, known: KnownQuestions | None) -> str | None:
 
 def _list_equated(entries: pl.DataFrame, equated: EquatedScores, disciplines: Sequence[str]) -> pl.DataFrame:
     """Equated columns by edition, model and discipline; of several sittings the first."""
-    import polars as pl
-
     first = entries.with_columns(
         discipline=pl.lit(ALL_DISCIPLINES),
         equated_score=equated.score,
@@ -484,8 +464,6 @@ def _list_equated(entries: pl.DataFrame, equated: EquatedScores, disciplines: Se
 
 def _list_items(arranged: Answers, fit: GradedFit, *, has_scale: bool) -> pl.DataFrame:
     """What was estimated: what is known keeps what was published of it, where it was published."""
-    import polars as pl
-
     rows = arranged.rows
     fitted = compute_question_fit(rows, fit)
     return arranged.questions.select(
@@ -515,8 +493,6 @@ def _describe_fit(
     scale: PublishedScale | None,
     edition_id: str,
 ) -> pl.DataFrame:
-    import polars as pl
-
     rows, draws = arranged.rows, fit.draws
     earlier = [] if scale is None else list(scale.edition_ids)
     asymptotes = {
@@ -559,8 +535,6 @@ def _withhold(
     disciplines: Sequence[str], arranged: Answers, scale: PublishedScale | None, reason: str
 ) -> Equating:
     """No score, and the reason in the rows of `edition_fits`."""
-    import polars as pl
-
     fits = [
         {
             **_count_answers(arranged, code),

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis
@@ -28,9 +29,6 @@ from tasks.statistics.scores import (
     compute_ranks,
     compute_scores,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -55,8 +53,6 @@ class StyleAnswers:
 
 def arrange_styles(basis: Basis) -> Iterator[StyleAnswers]:
     """The answers of complete sessions by prompt style, one style in memory at a time."""
-    import polars as pl
-
     if basis.answers.is_empty():
         return
     weights = {name: weight for name, weight in basis.weights.items() if weight > 0}
@@ -109,8 +105,6 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
 
     A reference may answer a question in two sets of a run, of which one has it as an anchor: these are repeats.
     """
-    import polars as pl
-
     is_unparsed = pl.col("score_status") == "unparsed"
     return (
         answers.frame.group_by("candidate", "question")
@@ -134,8 +128,6 @@ def estimate_scores(
     answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame, reference: str
 ) -> pl.DataFrame:
     """Rows of `edition_scores` of a style, without the edition: all disciplines and each."""
-    import polars as pl
-
     count = len(answers.models)
     scores = compute_scores(make_rows(answers.frame), answers.weights, candidate_count=count)
     relative = _compute_relative(answers, reference)
@@ -201,8 +193,6 @@ def estimate_pairs(answers: StyleAnswers, pairs: Pairs) -> Iterator[pl.DataFrame
     That over all disciplines is among them, in the order of their names. All pairs are told together over all
     disciplines; by discipline a pair's disciplines are.
     """
-    import polars as pl
-
     by_discipline = compute_discipline_pairs(
         make_rows(answers.frame),
         candidate_count=len(answers.models),
@@ -240,8 +230,6 @@ def make_rows(frame: pl.DataFrame) -> StarRows:
 
 def name_cluster() -> pl.Expr:
     """What a question was drawn with: its passage, or its lineage alone."""
-    import polars as pl
-
     return pl.coalesce("passage", "lineage_uuid")
 
 
@@ -257,8 +245,6 @@ def name_group(number: int) -> str | None:
 
 
 def _compute_relative(answers: StyleAnswers, reference: str) -> RelativeScores | None:
-    import polars as pl
-
     if reference not in answers.models:
         return None
     judged = answers.frame.filter((pl.col("model") != reference) | (pl.col("score_status") != "unparsed"))
@@ -272,8 +258,6 @@ def _compute_relative(answers: StyleAnswers, reference: str) -> RelativeScores |
 
 def _count_answers(answers: StyleAnswers, reference: str) -> pl.DataFrame:
     """What N is made of, and how many pairs R has: over all disciplines and in each."""
-    import polars as pl
-
     of_reference = (
         answers.frame.filter((pl.col("model") == reference) & (pl.col("score_status") != "unparsed"))[
             "question"
@@ -307,8 +291,6 @@ def _count_answers(answers: StyleAnswers, reference: str) -> pl.DataFrame:
 
 
 def _describe_repeats(style: str, sessions: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     return (
         sessions.filter(pl.col("is_complete") & (pl.col("prompt_style") == style))
         .group_by("model")
@@ -322,8 +304,6 @@ def _describe_repeats(style: str, sessions: pl.DataFrame) -> pl.DataFrame:
 
 
 def _list_pairs(answers: StyleAnswers, frame: pl.DataFrame, pairs: Pairs, discipline: str) -> pl.DataFrame:
-    import polars as pl
-
     wins: HeadToHead = compare_stars(make_rows(frame), len(answers.models), pairs.first, pairs.second)
     models = np.array(answers.models, dtype=object)
     differences: Differences = pairs.differences

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from schemas.errors import GateError, UsageError
 from tasks.editions.basis import PERSON_PREFIX, Basis
 from tasks.editions.judge_checks import compute_key_share, compute_verdict, count_keys
@@ -94,8 +96,6 @@ def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], run_id: str
 
 def _check_incomplete(basis: Basis) -> ShutGate | None:
     """Sessions land when they are closed: of open ones the lake has but the state of their run."""
-    import polars as pl
-
     run_id, found = basis.run["run_id"], []
     if basis.run["status"] == "open":
         found.append(
@@ -113,8 +113,6 @@ def _check_incomplete(basis: Basis) -> ShutGate | None:
 
 def _check_answered(basis: Basis, least: float) -> ShutGate | None:
     """What counts 0 for want of an answer says nothing of a candidate, the reference included."""
-    import polars as pl
-
     if basis.answers.is_empty():
         return None
     short = (
@@ -141,8 +139,6 @@ def _check_answered(basis: Basis, least: float) -> ShutGate | None:
 
 
 def _check_unparsed(basis: Basis, most: float) -> ShutGate | None:
-    import polars as pl
-
     if basis.answers.is_empty():
         return None
     shares = (
@@ -165,8 +161,6 @@ def _check_unparsed(basis: Basis, most: float) -> ShutGate | None:
 
 
 def _check_reference(basis: Basis) -> ShutGate | None:
-    import polars as pl
-
     borrowed = basis.sessions.filter(pl.col("is_borrowed") & ~pl.col("is_complete"))
     if borrowed.is_empty():
         return None
@@ -180,8 +174,6 @@ def _check_reference(basis: Basis) -> ShutGate | None:
 
 
 def _check_disciplines(basis: Basis) -> ShutGate | None:
-    import polars as pl
-
     if basis.answers.is_empty():
         return None
     wanted = [name for name, weight in basis.weights.items() if weight > 0]

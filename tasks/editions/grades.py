@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from schemas.editions import GRADES, LEAST_WITNESSES
 from schemas.settings import Settings
@@ -14,12 +14,9 @@ from schemas.tables import get_table
 from tasks.exam.public import write_whole
 from tasks.exam.public.draws import find_moment
 from tasks.exam.public.log import name_public_folder, read_told, read_witnesses
-from warehouse.lake import open_lake
+from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import PublicStep, list_public_entries, read_public_entries
-
-if TYPE_CHECKING:
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
 
 GRADES_FILE: Final = "grades.json"
 _KINDS: Final = ("commit", "draw", "edition")

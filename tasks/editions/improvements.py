@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
@@ -16,8 +17,6 @@ from tasks.statistics import on_one_thread
 from tasks.statistics.scores import compute_improvements
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 
@@ -45,8 +44,6 @@ def estimate_improvements(
     read: QueryReader, *, is_simulated: bool, since_month: str | None = None
 ) -> pl.DataFrame:
     """The rows of `improvements` since a month; writes nothing."""
-    import polars as pl
-
     spans = read("published_spans", {"since_month": since_month, "is_simulated": is_simulated})
     if spans.is_empty():
         return get_table("improvements").frame([])
@@ -65,8 +62,6 @@ def estimate_improvements(
 
 
 def _tell(spans: pl.DataFrame, stars: pl.DataFrame, weights: dict[str, float]) -> pl.DataFrame:
-    import polars as pl
-
     shares = np.array(list(weights.values()))
     found = compute_improvements(make_rows(stars), shares / shares.sum(), candidate_count=spans.height)
     alone, together = found.differences, found.together
@@ -86,8 +81,6 @@ def _tell(spans: pl.DataFrame, stars: pl.DataFrame, weights: dict[str, float]) -
 
 def _read_stars(read: QueryReader, spans: pl.DataFrame, style: str, disciplines: list[str]) -> pl.DataFrame:
     """Stars of each candidate in its first edition (code 2i) and its last (2i + 1)."""
-    import polars as pl
-
     sides, names = [], ["question_uuid", "lineage_uuid", "passage", "discipline"]
     for later, side in enumerate(("from", "to")):
         codes = spans.with_row_index("place").select(

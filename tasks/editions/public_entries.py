@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
+
 from schemas.settings import Settings
 from tasks.editions.basis import Basis, JudgeInOrder, read_basis
 from tasks.editions.estimates import arrange_styles, count_stars
@@ -30,11 +32,8 @@ from warehouse.ledger.trust import access, editions
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes
 
 if TYPE_CHECKING:
-    import polars as pl
-    from sqlalchemy import Connection
-
     from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.engine.ledger import Connection, Ledger
 
 KIND: Final = "edition"
 _ANSWERS_AT_ONCE: Final = 40_000  # of some sessions, whose hashes are held
@@ -106,8 +105,6 @@ def _write(
     frames: Mapping[str, pl.DataFrame],
     basis: Basis,
 ) -> EditionFiles:
-    import polars as pl
-
     folder = name_edition_folder(name_public_folder(settings), str(head["run_id"]), int(head["revision"]))
     with read_whole(ledger, lake, run_id=str(head["run_id"]), tables=(access_log,)) as connection:
         # The lake has organisations by their names, which may change; the public files have their keys.
@@ -157,8 +154,6 @@ class _LandedHashes:
 
 def _has_stars(basis: Basis, frozen: pl.DataFrame) -> bool:
     """Whether a basis gives the stars that were frozen."""
-    import polars as pl
-
     found = [count_stars(answers) for answers in arrange_styles(choose_counted(basis))]
     if not found:
         return frozen.is_empty()

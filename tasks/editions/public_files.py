@@ -6,6 +6,7 @@ the ledger's, with which each session was closed. One session at a time is in me
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.editions import ALL_DISCIPLINES
+from schemas.lazy import pl
 from tasks.exam.public import compute_answers_root, compute_root, digest, encode_line, iter_lines, write_whole
 from tasks.exam.public.bank import lineage_name
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tasks.editions.basis import Basis
 
 EDITION: Final = "edition.json"
@@ -203,8 +203,6 @@ class _Answers:
     """The answers of a month, a session at a time; beside the rows, two numbers for each."""
 
     def __init__(self, rows: pl.DataFrame, secret: bytes, pictured: Collection[str]) -> None:
-        import polars as pl
-
         self._rows = rows.select(
             *("seq", "lineage_uuid", "stars", "score_status"),
             has_picture=pl.col("question_uuid").is_in(list(pictured)) if pictured else pl.lit(False),
@@ -235,8 +233,6 @@ class _Answers:
 
 def _number(column: pl.Series) -> tuple[list[str], pl.Series]:
     """The different texts of a column, and for every row which of them it has."""
-    import polars as pl
-
     texts = column.unique().cast(pl.String)
     return texts.to_list(), column.cast(pl.Enum(texts)).to_physical().cast(pl.UInt32)
 
@@ -253,7 +249,5 @@ def _list_answers(
 
 
 def _hash_file(path: Path) -> str:
-    import hashlib
-
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

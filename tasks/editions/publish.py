@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -36,8 +38,6 @@ from warehouse.lake import RowParts, hash_rows, read_code_version, unsign_zeros
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars as pl
 
     from warehouse.lake import Batch, Lake
 
@@ -286,8 +286,6 @@ def _estimate(
     is_recalibrated: bool,
 ) -> tuple[dict[str, pl.DataFrame | None], pl.DataFrame]:
     """Table → its rows without the edition, and everybody on the scale as in `Equating.persons`."""
-    import polars as pl
-
     step("scores, ranks and pairs")
     models = basis.sessions.filter("is_complete")["model"].unique().sort().to_list()
     earlier = read(
@@ -327,8 +325,6 @@ def hash_tables(rows: Mapping[str, pl.DataFrame]) -> dict[str, str]:
 
 def complete_hashes(hashes: Mapping[str, str | None]) -> dict[str, str]:
     """Table → the hash of an edition's rows in it, as `hash_tables` gives them; null is no rows."""
-    import polars as pl
-
     nothing = hash_rows(pl.DataFrame())
     return {
         table: found or nothing for table, found in hashes.items() if found is not None or table not in _LATER
@@ -358,8 +354,6 @@ def _describe_edition(
     edition_id: str,
     published_at: datetime,
 ) -> pl.DataFrame:
-    import polars as pl
-
     judge = basis.judges[0]
     provisional = imprint.provisional
     if provisional is None:
@@ -419,8 +413,6 @@ def _list_prompts(basis: Basis) -> list[str]:
 
 def _conform(table: str, frame: pl.DataFrame | None, shared: Mapping[str, object]) -> pl.DataFrame:
     """The frame with the table's own columns in their order; what it lacks is null."""
-    import polars as pl
-
     contract = get_table(table)
     names = [column.name for column in contract.own_columns]
     if frame is None:

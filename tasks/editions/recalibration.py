@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from schemas.errors import UsageError
 from tasks.editions.equating import arrange_answers, fit_until_settled, read_scale
@@ -18,8 +19,6 @@ from tasks.editions.standings import MAIN_STYLE
 from tasks.statistics import on_one_thread
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 
@@ -46,8 +45,6 @@ class Recalibration:
 @on_one_thread()
 def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
     """All editions up to a run's last fitted from nothing; UsageError where that cannot be."""
-    import polars as pl
-
     with lake.read_transaction():
         found = lake.read("run_revisions", {"run_id": run_id})
         if found.is_empty():

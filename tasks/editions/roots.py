@@ -6,24 +6,41 @@ the entry of the public log, the file of that log.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from schemas.settings import Settings
+from schemas.tables import TABLES
 from tasks.editions.grades import keep_grades
 from tasks.editions.public_entries import add_edition_entry, find_unlisted, prove_edition, write_files
-from tasks.editions.publish import Edition, PublishingHooks, Revision, Step, publish_run
+from tasks.editions.publish import (
+    Edition,
+    PublishingHooks,
+    Revision,
+    Step,
+    complete_hashes,
+    compute_root,
+    hash_tables,
+    publish_run,
+)
 from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.public.log import keep_public_head, tell_witnesses
 from tasks.running.approvals import Request, check_approved, finish
 from tasks.running.claiming import hold_work
+from warehouse.lake import Lake
+from warehouse.lake.upkeep import read_unit
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import editions
 
-if TYPE_CHECKING:
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+
+@dataclass(frozen=True)
+class EditionFault:
+    """An edition that is not as it was published, and how that shows."""
+
+    edition_id: str
+    finding: str
 
 
 def publish_and_keep_root(
@@ -83,3 +100,37 @@ def read_disciplines(ledger: Ledger, settings: Settings, run_id: str) -> Sequenc
     with ledger.read() as connection:
         run = sittings.read_run(connection, run_id)
     return settings.disciplines if run is None else tuple(run.plan["shares"])
+
+
+def find_changed_editions(
+    lake: Lake, roots: Mapping[str, str], hashes: Mapping[str, str] | None = None
+) -> list[EditionFault]:
+    """The editions whose root is no longer the ledger's; `hashes` are of rows read already."""
+    frozen = [table.name for table in TABLES.values() if table.is_frozen and table.name != "editions"]
+    faults: list[EditionFault] = []
+    editions = lake.read("run_revisions")
+    for head in editions.iter_rows(named=True):
+        name = str(head["edition_id"])
+        known = complete_hashes({table: (hashes or {}).get(f"{table}/{name}") for table in frozen})
+        # What does not fit is read before it is said: of an earlier version's landings no hash is known.
+        if compute_root(head, known) != head["root_hash"] and (
+            compute_root(
+                head,
+                hash_tables({table: read_unit(lake, table, name, str(head["month"])) for table in frozen}),
+            )
+            != head["root_hash"]
+        ):
+            faults.append(EditionFault(name, "its rows are not those that were published"))
+        elif roots.get(name) is None:
+            faults.append(
+                EditionFault(name, "the ledger has no root of it; publish the run again to keep one")
+            )
+        elif roots[name] != head["root_hash"]:
+            faults.append(
+                EditionFault(name, "its root is not the one that the ledger kept when it was published")
+            )
+    faults += [
+        EditionFault(name, "the ledger knows it, and the lake has lost it")
+        for name in sorted(set(roots) - set(editions["edition_id"]))
+    ]
+    return faults

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from schemas.editions import ALT_TEXT, PICTURES, TEXT_ONLY
 from tasks.editions.basis import Basis
 from tasks.editions.estimates import arrange_styles, compare_candidates, estimate_scores
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def find_picture_scope(basis: Basis) -> str | None:
@@ -28,8 +26,6 @@ def choose_counted(basis: Basis) -> Basis:
 
 def estimate_series(basis: Basis, sessions: pl.DataFrame) -> pl.DataFrame | None:
     """Rows of `edition_series` without the edition; null where no picture was asked about."""
-    import polars as pl
-
     parts = []
     for series, part in _list_series(basis) if basis.pictured else ():
         for answers in arrange_styles(part):
@@ -57,8 +53,6 @@ def estimate_series(basis: Basis, sessions: pl.DataFrame) -> pl.DataFrame | None
 
 def _list_series(basis: Basis) -> Iterator[tuple[str, Basis]]:
     """Each way of counting with the answers that it rests on."""
-    import polars as pl
-
     yield TEXT_ONLY, _leave_out_pictured(basis)
     ways = _find_ways(basis)
     for series in (PICTURES, ALT_TEXT):
@@ -76,8 +70,6 @@ def _list_series(basis: Basis) -> Iterator[tuple[str, Basis]]:
 
 def _find_ways(basis: Basis) -> Mapping[str, set[str]]:
     """How each candidate met the pictures; who answered none of them stands with those that saw."""
-    import polars as pl
-
     asked = basis.answers.filter(pl.col("question_uuid").is_in(list(basis.pictured)))
     ways: dict[str, set[str]] = {str(model): set() for model in asked["model"].unique().sort()}
     for model, version in asked.select("model", "prompt_version").drop_nulls().unique().iter_rows():
@@ -87,8 +79,6 @@ def _find_ways(basis: Basis) -> Mapping[str, set[str]]:
 
 def _leave_out_pictured(basis: Basis) -> Basis:
     """The basis with its questions without pictures alone."""
-    import polars as pl
-
     is_pictured = pl.col("question_uuid").is_in(list(basis.pictured))
     left_out = basis.answers.filter(is_pictured).group_by("session_id").agg(left_out=pl.len())
     left_out = left_out.with_columns(pl.col("session_id").cast(pl.String))

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from tasks.editions.basis import Basis
 from tasks.statistics import FULL_SCORE, compute_means, compute_session_score
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _STATUSES = ("unanswered", "unparsed", "unjudged")
 
 
 def summarise_sessions(basis: Basis) -> pl.DataFrame:
     """Rows of `edition_sessions` without the edition: every session that speaks, S if complete."""
-    import polars as pl
-
     head = basis.sessions.select(
         "session_id",
         "sat_in_run_id",
@@ -62,8 +57,6 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
 
 
 def _count_sessions(basis: Basis, reference_stars: pl.DataFrame, style: str) -> pl.DataFrame:
-    import polars as pl
-
     answers = (
         basis.answers.lazy()
         .filter(pl.col("prompt_style") == style)
@@ -101,8 +94,6 @@ def _count_sessions(basis: Basis, reference_stars: pl.DataFrame, style: str) -> 
 
 
 def _read_reference_stars(basis: Basis) -> pl.DataFrame:
-    import polars as pl
-
     complete = basis.sessions.filter("is_complete")["session_id"]
     return (
         basis.answers.filter(
@@ -117,8 +108,6 @@ def _read_reference_stars(basis: Basis) -> pl.DataFrame:
 
 def _score_sessions(basis: Basis) -> pl.DataFrame:
     """S of each session; null where a discipline that has weight is missing."""
-    import polars as pl
-
     names = sorted(name for name, weight in basis.weights.items() if weight > 0)
     counted = (
         basis.answers.lazy()

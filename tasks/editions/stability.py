@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from schemas.errors import GateError, UsageError
 from schemas.tables import get_table
@@ -25,8 +26,6 @@ from tasks.statistics.ratings import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 MOST_QUESTIONS = 100_000
@@ -172,8 +171,6 @@ def _check_request(request: StabilityRequest) -> None:
 
 def _take_set(stars: pl.DataFrame, set_id: str, reference: str) -> CommonStars:
     """The stars of a set's candidates on those of its questions that have the reference's."""
-    import polars as pl
-
     own = stars.filter(pl.col("set_id") == set_id)
     unparsed = own.filter((pl.col("model") == reference) & pl.col("is_unparsed"))["question_uuid"].unique()
     questions = own.filter(~pl.col("question_uuid").is_in(unparsed.implode()))["question_uuid"].unique()

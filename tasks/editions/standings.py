@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import polars as pl
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, QueryReader
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MAIN_STYLE = "zero_shot"
 
@@ -25,8 +22,6 @@ def list_standings(
         scores: its rows of `edition_scores`.
         equated: (sat_edition_id, model) → equated score with interval by this edition's fit, of whoever is in the fit.
     """
-    import polars as pl
-
     own = scores.filter(
         (pl.col("discipline") == ALL_DISCIPLINES) & (pl.col("prompt_style") == MAIN_STYLE)
     ).select(

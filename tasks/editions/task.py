@@ -9,16 +9,15 @@ from tasks.editions.grades import keep_grades
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
 from tasks.exam.closed import land_access_log
-from tasks.running import Progress, hide_content
+from tasks.running import Progress
 from tasks.running.approvals import ApprovalNeeded
-from tasks.running.flow_runs import sign_landings, step
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="grade_editions")
-@hide_content
+@step()
 def grade_editions() -> dict[str, object]:
     """State every edition's grade again, once witnesses were told."""
     settings = load_settings()
@@ -30,9 +29,7 @@ def grade_editions() -> dict[str, object]:
     }
 
 
-@step(name="publish_edition")
-@hide_content
-@sign_landings
+@step()
 def publish_edition(
     run_id: str,
     is_revision: bool = False,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
-from schemas.settings import load_settings
-from tasks.exam.batched import sit_in_batches
+from schemas.settings import Settings, load_settings
 from tasks.exam.closed import close_overdue, land_access_log, land_closed_sessions, set_deadlines
 from tasks.exam.log import keep_head, note_keys
 from tasks.exam.log.signing import open_signer
@@ -17,21 +17,20 @@ from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
-from tasks.exam.sitting import SittingReport, sit_sessions
+from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.models.batches import BatchClient, collect_batches
 from tasks.models.budget import open_budget
-from tasks.models.registry import read_registry
-from tasks.running import Progress, choose_month, hide_content
+from tasks.models.registry import Registry, read_registry
+from tasks.running import Progress, choose_month
 from tasks.running.approvals import ApprovalNeeded
-from tasks.running.flow_runs import RETRIED, show_progress, sign_landings, step
+from tasks.running.flow_runs import RETRIED, show_progress, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="plan_month")
-@hide_content
+@step()
 def plan_month(wishes: RunWishes) -> dict[str, object]:
     """Plan the month's run and publish it; an empty id where nobody is due or it waits."""
     settings = load_settings()
@@ -50,9 +49,8 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
         return {"run_id": published, "repetition": plan.repetition}
 
 
-@step(name="sit_run")
+@step()
 @show_progress
-@hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     """Let every in-house candidate of the run answer what it has not answered yet.
 
@@ -81,8 +79,7 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     }
 
 
-@step(name="close_overdue_sessions", **RETRIED)
-@hide_content
+@step(**RETRIED)
 def close_overdue_sessions() -> dict[str, object]:
     """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
     settings = load_settings()
@@ -97,9 +94,7 @@ def close_overdue_sessions() -> dict[str, object]:
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 
-@step(name="land_run", **RETRIED)
-@hide_content
-@sign_landings
+@step(**RETRIED)
 def land_run(run_id: str) -> dict[str, object]:
     """Disclose what closed runs were drawn from, then land what has closed in the ledger."""
     if not run_id:
@@ -110,8 +105,7 @@ def land_run(run_id: str) -> dict[str, object]:
         return {"landed_rows": land_closed_sessions(ledger, lake) | land_access_log(ledger, lake)}
 
 
-@step(name="collect_provider_batches", **RETRIED)
-@hide_content
+@step(**RETRIED)
 def collect_provider_batches() -> dict[str, object]:
     """Book what providers have answered in batches; one that cannot be asked is asked again."""
     settings = load_settings()
@@ -142,3 +136,31 @@ async def _sit(
                 return report, client.counts
         async with BatchClient(ledger, settings, budget=budget) as batching:
             return await sit_in_batches(ledger, settings, registry, batching, run_id, progress=count)
+
+
+async def sit_in_batches(
+    ledger: Ledger,
+    settings: Settings,
+    registry: Registry,
+    client: BatchClient,
+    run_id: str,
+    *,
+    progress: Callable[[SittingProgress], None] | None = None,
+) -> tuple[SittingReport, Counter[str]]:
+    """Hand in what is answered and submit what is pending.
+
+    Returns the report and what became of the calls. What is too little for a batch is asked for singly at once. A
+    provider that takes no batch is a failure of the report.
+    """
+    answered = 0
+    while True:
+        report = await sit_sessions(
+            ledger, settings, registry, client, run_id, progress=progress, part=SittingPart(in_batches=True)
+        )
+        answered += report.answer_count
+        if not await client.submit():
+            break
+    report.answer_count = answered
+    if client.refused:
+        report.failures += [SittingFailure("batch", "batch", problem) for problem in client.problems]
+    return report, client.counts + Counter(batched=client.submitted)

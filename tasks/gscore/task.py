@@ -11,15 +11,13 @@ from typing import Literal
 
 from schemas.settings import load_settings
 from tasks.gscore.cgeval import DEFAULT_RUN, Scoring, answer_and_land, score_and_land
-from tasks.running import Progress, hide_content
-from tasks.running.flow_runs import sign_landings, step
+from tasks.running import Progress
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="answer_cgeval")
-@hide_content
-@sign_landings
+@step()
 def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
     """Put to a model the questions of CG-Eval that it has not answered in this run.
 
@@ -43,9 +41,7 @@ def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
     }
 
 
-@step(name="score_cgeval")
-@hide_content
-@sign_landings
+@step()
 def score_cgeval(
     model: str,
     references: str,

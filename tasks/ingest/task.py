@@ -9,15 +9,12 @@ from schemas.settings import load_settings
 from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
-from tasks.running import hide_content
-from tasks.running.flow_runs import sign_landings, step
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="ingest_documents")
-@hide_content
-@sign_landings
+@step()
 def ingest_documents(
     paths: list[str],
     again: bool = False,

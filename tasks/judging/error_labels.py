@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import Final
 
 import polars as pl
 
@@ -20,32 +21,18 @@ from tasks.models.reading import drop_thinking, find_objects
 from tasks.models.registry import RegisteredModel
 from tasks.questions import QuestionContent, compute_rank
 from tasks.questions.forms import Messages
+from tasks.texts import read_texts
 
 PURPOSE = "error_label"
 MOST_TRIES = 3
-# Recorded with every label: a changed word below needs a new version (a test compares).
+# Recorded with every label: a changed word here or in error_labels.yaml needs a new version (a test compares).
 VERSION = "1"
 # A simulated labeller knows the request by this line.
 REQUEST = {
     "zh": "下面的作答被判为错误。请指出它失败的主要原因属于哪一类。",
     "en": "The response below was marked wrong. Say which class the main cause of its failure belongs to.",
 }
-_CLASSES = {
-    "zh": {
-        "disciplinary_knowledge": "缺少或错用本学科的概念、原理、方法",
-        "misunderstanding": "误解题意，答非所问",
-        "logical_reasoning": "所用知识不错，推理或计算的过程出错",
-        "factual_inaccuracy": "人物、时间、数据等具体事实说错",
-        "format_compliance": "没有按要求的形式作答，如未作判断、未选选项",
-    },
-    "en": {
-        "disciplinary_knowledge": "a concept, principle or method of the subject is missing or misapplied",
-        "misunderstanding": "the question is misread and something else is answered",
-        "logical_reasoning": "the knowledge is sound, but the inference or calculation goes wrong",
-        "factual_inaccuracy": "a particular fact is wrong: a person, a date, a figure",
-        "format_compliance": "the demanded form is not kept: no verdict given, no option chosen",
-    },
-}
+_CLASSES: Final[dict[str, dict[str, str]]] = read_texts("tasks.judging", "error_labels.yaml")
 _REPLY = {
     "zh": '只输出一个 JSON 对象：{"error_class": "……"}，取值为上面五类之一的英文名。',
     "en": 'Return one JSON object and nothing else: {"error_class": "..."}, with the name of one of the five classes.',

@@ -17,7 +17,7 @@ from schemas.tables import get_table
 from tasks.judging.error_labels import draw_failure_sample, label_failures, name_label_unit
 from tasks.judging.judge import PutResponse
 from tasks.judging.landing import read_put_responses
-from tasks.judging.persons import check_persons
+from tasks.judging.people import check_persons
 from tasks.judging.workbooks import Form, check_workbook_path, read_workbook, write_workbook
 from tasks.models import ModelClient, read_call_frames
 from tasks.models.budget import open_budget

@@ -8,6 +8,7 @@ from schemas.errors import ProctorError
 from schemas.settings import Settings
 from tasks.judging.controls import RunControls, find_begun_controls
 from tasks.judging.judge import PutResponse, name_call
+from tasks.judging.kinds import JUDGES
 from tasks.judging.landing import JOB, RunJudging, name_lane, read_put_responses
 from tasks.judging.summary import JudgingSummary
 from tasks.models import ModelClient
@@ -78,7 +79,5 @@ class CallFinder:
 
     def read_stars(self, judge: str, text: str) -> int | None:
         """What a reply says, read by the judge's kind; of one that is registered no more, by ours."""
-        from tasks.judging.kinds import JUDGES
-
         model = self._models.get(judge)
         return JUDGES.find("stars" if model is None else model.judge_kind).parse_reply(text).stars

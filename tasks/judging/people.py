@@ -1,22 +1,24 @@
 """What no judge could be read of goes to a person: a workbook out, stars and reasons back.
 
-A person's stars are judgements like any other, in the name `person:` and the user: new rows, nothing is overwritten.
+A person's stars are judgements like any other, in the name `person:` and the user: new rows, nothing is overwritten. Whoever is
+active with a role that sees references may give stars, labels and verdicts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from schemas.errors import WorkbookError
+from schemas.errors import UsageError, WorkbookError
 from tasks.judging.judge import JudgementRow, PutResponse
 from tasks.judging.landing import Place, land_judgements, name_occasions, read_put_responses, read_unparsed
-from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, read_workbook, write_workbook
 from tasks.review.marking import compute_key
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import users
 
 PERSON = "person"
 
@@ -47,6 +49,9 @@ class ImportedStars:
     judged: int
     left_empty: int
     not_waiting: int
+
+
+ROLES = ("annotator", "examiner", "admin")
 
 
 def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
@@ -122,3 +127,32 @@ def _describe_judgement(judge: str, occasion: str, row: MarkedRow, put: PutRespo
         "attempt": 1,
         "is_simulated": put.is_simulated,
     }
+
+
+def may_mark(ledger: Ledger, user_id: str) -> bool:
+    """Whether somebody may see what waits for marks; an annotator of no discipline may not."""
+    return find_marker(ledger, user_id) is not None
+
+
+def find_marker(ledger: Ledger, user_id: str) -> users.User | None:
+    """Somebody who may mark, in the user's disciplines; None for anybody else."""
+    with ledger.read() as connection:
+        user = users.read_user(connection, user_id)
+    is_marker = user is not None and user.is_active and user.role in ROLES and user.disciplines != []
+    return user if is_marker else None
+
+
+def check_persons(ledger: Ledger, user_ids: Sequence[str]) -> None:
+    """Raise UsageError for somebody who may not mark."""
+    for user_id in user_ids:
+        need_marker(ledger, user_id)
+
+
+def need_marker(ledger: Ledger, user_id: str) -> users.User:
+    """Somebody who may mark; UsageError for anybody else."""
+    if (user := find_marker(ledger, user_id)) is None:
+        raise UsageError(
+            f"{user_id!r} is no active user with one of the roles {', '.join(ROLES)}, or an annotator of no discipline. `proctor "
+            "exam user list` shows the users; `proctor exam user add` adds one, `proctor exam user role` gives disciplines."
+        )
+    return user

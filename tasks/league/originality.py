@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
+from schemas.lazy import np
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -86,8 +86,6 @@ class Collection:
         nearest = min(shared, key=lambda place: (-shared[place], place)) if shared else None
         similarity: float | None = None
         if self._encode is not None and self._vectors:
-            import numpy as np
-
             if len(self._vectors) > 1:
                 self._vectors = [np.concatenate(self._vectors)]
             cosines = self._vectors[0] @ self._encode([text])[0]

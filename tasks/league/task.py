@@ -10,15 +10,13 @@ from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_
 from tasks.league.domain import name_season, read_domain
 from tasks.league.play import Playing, play_league
 from tasks.models.registry import Registry, read_registry
-from tasks.running import Progress, hide_content
-from tasks.running.flow_runs import sign_landings, step
+from tasks.running import Progress
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="claim_season")
-@hide_content
-@sign_landings
+@step()
 def claim_season(candidates: list[str] | None = None, domains: list[str] | None = None) -> str:
     """The id of the present season's league, for example `season-2026-Q4`.
 
@@ -47,9 +45,7 @@ def _choose_candidates(registry: Registry) -> list[str]:
     return (real or [model.name for model in candidates])[:MOST_CANDIDATES]
 
 
-@step(name="play_rounds")
-@hide_content
-@sign_landings
+@step()
 def play_rounds(
     league_id: str, run_type: str = "full", budget_usd: float | None = None, voids_failures: bool = False
 ) -> dict[str, object]:

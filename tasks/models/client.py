@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from schemas.errors import BudgetError, MislabelledError, ProctorError
 from schemas.settings import Settings
@@ -44,7 +44,7 @@ from tasks.models.sending import (
     reserve_in_all,
 )
 from tasks.running.claiming import is_dead
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
 from warehouse.ledger.money.calls import (
@@ -57,9 +57,6 @@ from warehouse.ledger.money.calls import (
     finish_call,
     start_call,
 )
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # How often a call that another process has under way is looked at.
 WAIT_S = 0.5

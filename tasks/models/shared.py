@@ -10,22 +10,18 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, Final, Self
+from types import TracebackType
+from typing import Any, Final, Self
 
 from schemas.errors import RegistryError
 from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.models.budget import open_budget
 from tasks.models.client import CallFailed, CallReply, CallRequest, ModelClient, compute_call_key
-from tasks.models.registry import RegisteredModel, check_callable, read_registry
+from tasks.models.registry import RegisteredModel, Registry, check_callable, read_registry
 from tasks.running.claiming import POLL_S
 from tasks.running.sharing import Crew, JobQueue, Turns
 from warehouse.ledger.engine.ledger import Ledger
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from tasks.models.registry import Registry
 
 # Kind of the jobs.
 CALL: Final = "call"

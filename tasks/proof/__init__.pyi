@@ -11,4 +11,4 @@ from .stages import UNLANDED as UNLANDED
 from .stages import check_stages as check_stages
 
 # Close the report as it was written.
-from .files import close_report as close_report
+from .stages import close_report as close_report

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
@@ -18,19 +18,14 @@ from tasks.exam.public.draws import compute_set_root
 from tasks.ingest.originals import find_archived
 from tasks.judging import CallFinder
 from tasks.running.archives import read_entry_before, read_whole
-from warehouse.lake import hash_rows
+from warehouse.lake import Lake, hash_rows
 from warehouse.lake.upkeep import read_unit
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs import digests, stages
 from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_entries
 from warehouse.ledger.trust import access, walks
+from warehouse.ledger.trust.walks import PaidReply, WalkedQuestion, WalkedSession
 from warehouse.stores.whole_files import hash_file
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.ledger.trust.walks import PaidReply, WalkedQuestion, WalkedSession
 
 # A landing of more rows is held to the log by the hash that the lake keeps of it; the check of all stages hashes its rows.
 MOST_ROWS: Final = 20_000

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from schemas.settings import Settings
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import LogFinding
 from tasks.ingest.originals import find_archived
 from tasks.models.registry import REGISTRY_UNIT, read_registry_rows
-from tasks.proof.files import REPORT, read_report_rows
 from tasks.running.archives import read_whole
+from warehouse.lake import Lake
 from warehouse.lake.upkeep import check_landings
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs import stages
+from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow, close_rows
 from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.exam.archives import find_session
 from warehouse.ledger.trust.sealed_state import list_sessions
 from warehouse.stores.whole_files import hash_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sqlalchemy import Connection
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow
 
 _SHOWN: Final = 3
 # What a landing is called that was closed and did not come: a kill between the two is the likely cause.
@@ -55,6 +51,10 @@ class StageReport:
     unit_count: int
     original_count: int
     findings: tuple[LogFinding, ...]
+
+
+REPORT: Final = "reports"
+_MOMENT: Final = re.compile(rb": [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC</p>")
 
 
 def check_stages(
@@ -262,3 +262,21 @@ def _compare_stores(ledger: Ledger, lake: Lake, passed: AbstractSet[str]) -> Ite
 
 def _name_some(names: Sequence[str]) -> str:
     return "; ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+
+
+def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
+    """Close the report as written; one in another folder is nobody's but its reader's."""
+    if folder.resolve() == (settings.home / REPORT).resolve():
+        rows = list(read_report_rows(folder))
+        with ledger.write() as connection:
+            close_rows(connection, "report", REPORT, rows)
+
+
+def read_report_rows(folder: Path) -> Iterator[StageRow]:
+    """Each file below a folder with its hash, moments in footers left out: again, the same."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".html":
+            page = _MOMENT.sub(b"</p>", path.read_bytes())
+            yield (path.relative_to(folder).as_posix(),), (hashlib.sha256(page).hexdigest(),)
+        elif path.is_file():
+            yield (path.relative_to(folder).as_posix(),), (hash_file(path),)

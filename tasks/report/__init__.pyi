@@ -5,13 +5,13 @@ from .figures import Asked as Asked
 from .figures import draw_figure as draw_figure
 
 # The folder of the site of a team, apart from the site of every model.
-from .folders import name_team_folder as name_team_folder
+from .site import name_team_folder as name_team_folder
 
 # The models that a team's site shows.
-from .folders import read_models as read_models
+from .site import read_models as read_models
 
 # The folder of the site, under PROCTOR_HOME.
-from .folders import REPORTS as REPORTS
+from .site import REPORTS as REPORTS
 
 # Write `league-NAME.html` and `league-NAME.csv` into `out_dir`, and return the path of the page.
 from .league_page import render_league as render_league

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemas.lazy import alt
 from tasks.report.labels import Language
 from tasks.report.panels import name_words, pick
 from tasks.texts import Words
@@ -33,8 +34,6 @@ class Axis:
     @property
     def format(self) -> Any:
         """How Altair writes its values."""
-        import altair as alt
-
         return ".0%" if self.is_percent else alt.Undefined
 
     def write_title(self, language: Language) -> str:

@@ -7,16 +7,14 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from schemas.lazy import alt
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES
 from tasks.report.labels import Language, label
 from tasks.statistics import Curve
-
-if TYPE_CHECKING:
-    import altair as alt
 
 FONT = "Noto Sans, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
 TREND_CANDIDATES = 12  # more lines than this cannot be told apart
@@ -37,8 +35,6 @@ PALETTE = [
 
 def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
     """Chart of candidates x disciplines, from the rows of `discipline_heatmap` (0 to 10)."""
-    import altair as alt
-
     order = [name for name in (*EXAMINED_DISCIPLINES, *DISCIPLINES) if name in set(frame["discipline"])]
     order = list(dict.fromkeys(order))
     data = frame.select("model", "discipline", pl.col("discipline_score").round(2)).to_dicts()
@@ -76,8 +72,6 @@ def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
 
 def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
     """Chart of S by month for the first twelve: 95% intervals as bars, gaps left open."""
-    import altair as alt
-
     models = choose_trend_models(frame)
     kept = frame.filter(pl.col("model").is_in(models) & pl.col("score").is_not_null())
     rows = _fill_months(kept)
@@ -187,8 +181,6 @@ def choose_trend_models(frame: pl.DataFrame) -> list[str]:
 
 def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -> Any:
     """Chart of S against release date (`score_by_release_date`), with its curve if any."""
-    import altair as alt
-
     scored = frame.filter(pl.col("score").is_not_null())
     days: list[dt.date] = scored["release_date"].to_list()
     named = _choose_points(scored)
@@ -233,8 +225,6 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
 
 def draw_families(frame: pl.DataFrame, language: Language) -> Any:
     """Chart of the latest S of families' members by release date, of `family_trajectories`."""
-    import altair as alt
-
     known = (
         frame.filter(
             pl.col("release_date").is_not_null()
@@ -331,8 +321,6 @@ def _choose_points(frame: pl.DataFrame) -> set[str]:
 
 
 def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
-    import altair as alt
-
     first, last = min(days), max(days)
     steps = 60
     points = [first + (last - first) * step / steps for step in range(steps + 1)]
@@ -347,8 +335,6 @@ def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
 
 def inline_rows(rows: list[dict[str, Any]]) -> alt.Data:
     """Rows as a text for `write_spec` to put back: Altair copies rows by layer and limits them."""
-    import altair as alt
-
     return alt.Data(values=json.dumps(rows, ensure_ascii=False))  # type: ignore[no-untyped-call]
 
 
@@ -371,7 +357,6 @@ def write_spec(chart: Any) -> dict[str, Any]:
 
 def render_svg(chart: Any, prefix: str) -> str:
     """Inline SVG whose ids start with `prefix`, so that several charts can share a page."""
-    import altair as alt
     import vl_convert as vlc
 
     styled = chart.configure(font=FONT, background="transparent").configure_view(stroke=None).configure_axis(

@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from schemas.errors import UsageError
+from schemas.lazy import alt
 from tasks.report.charts import FONT, PALETTE, draw_trend, inline_rows, list_months, write_spec
 from tasks.report.labels import LANGUAGES, Language, label
 from tasks.report.panels import NamedQuery
@@ -78,8 +79,6 @@ def draw_figure(name: str, run_named: NamedQuery, asked: Asked) -> Figure:
 
 def _draw_leaderboard(run_named: NamedQuery, asked: Asked) -> Figure:
     """S of every candidate of a month with its interval, the best first."""
-    import altair as alt
-
     if asked.names:
         raise UsageError("The figure of the leaderboard is of all candidates: name none.")
     board = run_named("leaderboard_history", {}).filter(
@@ -140,8 +139,6 @@ def _draw_leaderboard(run_named: NamedQuery, asked: Asked) -> Figure:
 
 def _draw_pair(run_named: NamedQuery, asked: Asked) -> Figure:
     """The difference of two candidates month by month, with its simultaneous interval."""
-    import altair as alt
-
     if len(asked.names) != 2:
         raise UsageError("The figure of a pair is of two candidates: proctor figure pair A B.")
     first, second = asked.names
@@ -193,8 +190,6 @@ def _draw_pair(run_named: NamedQuery, asked: Asked) -> Figure:
 
 def _draw_history(run_named: NamedQuery, asked: Asked) -> Figure:
     """S month by month of the candidates that are named, or of the first of the latest month."""
-    import altair as alt
-
     trend = run_named("monthly_trend", {})
     if asked.style != "zero_shot":
         raise UsageError("The figure of a history is of zero-shot sittings: leave --style out.")
@@ -224,8 +219,6 @@ FIGURES: Final[Mapping[str, Callable[[NamedQuery, Asked], Figure]]] = {
 
 def _finish(asked: Asked, title: str, chart: Any, caption: str, marks: str | None) -> Figure:
     """The drawing between its title and its caption."""
-    import altair as alt
-
     told = [f"{name}: {about}" for _, name, about in describe_marks(marks, asked.language)]
     caption = _gap(asked).join([*told, caption])
     named = chart.properties(title=alt.TitleParams(title, anchor="start", fontSize=15, offset=10))
@@ -281,6 +274,4 @@ def _read_rows(run_named: NamedQuery) -> Callable[[str, Mapping[str, object]], l
 
 
 def _read_version() -> str:
-    import altair as alt
-
     return ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])

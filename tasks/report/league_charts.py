@@ -7,6 +7,7 @@ from html import escape
 
 import polars as pl
 
+from schemas.lazy import alt
 from tasks.report.charts import FONT, PALETTE, inline_rows, render_svg
 from tasks.report.labels import Language, label
 
@@ -60,8 +61,6 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
     Takes the rows of `league_heatmap` of one domain: judge, judge_family, answerer, answerer_family, is_in_family, score,
     most_points.
     """
-    import altair as alt
-
     by_family = pl.concat(
         [
             frame.select(pl.col("judge").alias("model"), pl.col("judge_family").alias("family")),
@@ -114,8 +113,6 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
 
 def render_solving(frame: pl.DataFrame, language: Language, prefix: str) -> str:
     """SVG of solving against setting (harder up), 95% intervals both ways, of `league_ranking`."""
-    import altair as alt
-
     data = frame.filter(pl.col("score").is_not_null() & pl.col("setting_score").is_not_null()).select(
         "model",
         "family",
@@ -145,8 +142,6 @@ def render_solving(frame: pl.DataFrame, language: Language, prefix: str) -> str:
 
 def render_top_k(frame: pl.DataFrame, language: Language, prefix: str) -> str:
     """SVG of the top-k overlap with its interval against chance, of rows of `league_top_k`."""
-    import altair as alt
-
     names = [label("overlap", language), label("chance", language)]
     rows = [
         {

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from schemas.lazy import alt
 from tasks.report.axes import Axis, Group
 from tasks.report.charts import inline_rows, list_months
 from tasks.report.labels import Language
@@ -25,8 +26,6 @@ def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str 
     gapless = fill_gaps(frame, [*filter(None, (series.column, dashed))], value.column)
 
     def draw(language: Language) -> Any:
-        import altair as alt
-
         rows: list[dict[str, Any]] = [
             {
                 "month": f"{row['month']}-01T00:00",
@@ -72,8 +71,6 @@ def month_bars(frame: pl.DataFrame, *, value: Axis, series: Group) -> Draw:
     """
 
     def draw(language: Language) -> Any:
-        import altair as alt
-
         rows: list[dict[str, Any]] = [
             {
                 "month": f"{row['month']}-01T00:00",
@@ -115,8 +112,6 @@ def fill_gaps(frame: pl.DataFrame, series: Sequence[str], value: str) -> pl.Data
 
 def _month_axis(months: Sequence[str], *, is_band: bool = False) -> Any:
     """A real axis of time without a zone, with so many labels as fit."""
-    import altair as alt
-
     days = sorted({dt.date.fromisoformat(month[:10]) for month in months})
     is_short = bool(days) and (days[-1] - days[0]).days <= 400
     axis = alt.Axis(

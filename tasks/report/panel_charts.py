@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from schemas.lazy import alt
 from tasks.report.axes import Axis, Group
 from tasks.report.charts import PALETTE, inline_rows
 from tasks.report.labels import Language
@@ -32,8 +33,6 @@ def dots(
     kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:
-        import altair as alt
-
         rows: list[dict[str, Any]] = [
             {
                 "name": name.name(row, language),
@@ -79,8 +78,6 @@ def number_lines(frame: pl.DataFrame, *, at: Axis, value: Axis, series: Group) -
     """A line for each series over a number."""
 
     def draw(language: Language) -> Any:
-        import altair as alt
-
         rows: list[dict[str, Any]] = [
             {
                 "at": row[at.column],
@@ -116,8 +113,6 @@ def bars(frame: pl.DataFrame, *, name: Group, value: Axis, series: Group | None 
     kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:
-        import altair as alt
-
         rows: list[dict[str, Any]] = [
             {
                 "name": name.name(row, language),
@@ -151,8 +146,6 @@ def cells(frame: pl.DataFrame, *, across: Axis, down: Axis, value: Axis, facet: 
     """A picture for each `facet`: cells coloured by share (0 to 1), labelled in per cent."""
 
     def draw(language: Language) -> Any:
-        import altair as alt
-
         charts = []
         for (named,), part in frame.partition_by(facet, as_dict=True, maintain_order=True).items():
             rows = [
@@ -195,8 +188,6 @@ def scatter(frame: pl.DataFrame, *, across: Axis, up: Axis, name: str, flag: Gro
     named = _choose_names(known.filter(pl.col(flag.column)), name, up.column, _spread(known[up.column]))
 
     def draw(language: Language) -> Any:
-        import altair as alt
-
         yes, no = (name_words(flag.words, value, language) for value in ("true", "false"))
         rows: list[dict[str, Any]] = [
             {
@@ -283,8 +274,6 @@ def round_value(value: float | None) -> float | None:
 
 def paint(kinds: Sequence[str], name: str = "series") -> Any:
     """A colour for each series, in their order; one series has the first colour and no legend."""
-    import altair as alt
-
     if len(kinds) < 2:
         return alt.value(PALETTE[0])
     colours = [PALETTE[place % len(PALETTE)] for place in range(len(kinds))]

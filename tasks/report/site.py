@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
+from schemas.settings import Settings
 from tasks.report.chosen_pages import write_candidate, write_compare, write_leaderboard
 from tasks.report.frame import Issue
 from tasks.report.gscore_page import read_gscore_panels, write_gscore_page
@@ -29,6 +31,10 @@ PANEL_PAGES: Final = (
     PanelPage("cost", cost.ABOUT, cost.read_cost),
     PanelPage("method", method.ABOUT, method.read_method, "method.html.j2"),
 )
+# Under PROCTOR_HOME.
+REPORTS: Final = "reports"
+_OF_TEAMS: Final = "reports-of-teams"
+_MODELS: Final = "models-shown"
 
 
 def render_site(source: Source, issue: Issue) -> Path:
@@ -99,3 +105,21 @@ def _remember(run_named: NamedQuery) -> NamedQuery:
         return known[key]
 
     return read
+
+
+def note_models(folder: Path, models: Iterable[str]) -> None:
+    """Note beside a team's site which models it shows."""
+    (folder / _MODELS).write_text(json.dumps(sorted(models)), encoding="utf-8")
+
+
+def read_models(folder: Path) -> frozenset[str] | None:
+    """The models that a team's site shows; null where there is no site of which that is known."""
+    try:
+        return frozenset(json.loads((folder / _MODELS).read_text("utf-8")))
+    except (OSError, ValueError):
+        return None
+
+
+def name_team_folder(settings: Settings, team: str) -> Path:
+    """The folder of the site of a team, apart from the site of every model."""
+    return settings.home / _OF_TEAMS / team

@@ -8,12 +8,10 @@ from typing import Final
 from schemas.settings import load_settings
 from tasks.models.registry import read_team_models
 from tasks.proof import close_report
-from tasks.report.folders import REPORTS, name_team_folder, note_models, read_models
 from tasks.report.frame import Issue
 from tasks.report.labels import LABELS
 from tasks.report.panels import Source
-from tasks.report.site import render_site
-from tasks.running import hide_content
+from tasks.report.site import REPORTS, name_team_folder, note_models, read_models, render_site
 from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import hold_rows, open_lake, open_narrow_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -21,8 +19,7 @@ from warehouse.ledger.engine.opening import open_ledger
 _OF_TEAM: Final = ("of_team", LABELS["of_team"], LABELS["of_team_about"])
 
 
-@step(name="render_reports", **RETRIED)
-@hide_content
+@step(**RETRIED)
 def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
     """Render the site over the whole lake, or over what a team sees of it.
 

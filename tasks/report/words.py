@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.editions import GRADES
+from schemas.lazy import pl
 from tasks.report.labels import LABELS, LANGUAGES, Language, label
 from tasks.texts import Words
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MISSING = "–"
 # Marks of an edition, with the labels of the name and of the sentence that stand for each.
@@ -102,8 +100,6 @@ def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str
 
 def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
     """What is to be known of the site: a kind, its name, and a sentence with its editions."""
-    import polars as pl
-
     if history.is_empty():
         return []
     found = []
@@ -149,8 +145,6 @@ def describe_judge_checks(row: Mapping[str, Any], language: Language) -> str:
 
 def list_unequated(edition: pl.DataFrame) -> list[dict[str, Any]]:
     """The rows of an edition that have S and no equated score."""
-    import polars as pl
-
     return edition.filter(pl.col("score").is_not_null() & pl.col("equated_score").is_null()).to_dicts()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from tasks.review.batch import list_batches, read_assignments, read_batch, read_decisions
 from tasks.statistics.agreement import (
@@ -18,10 +18,7 @@ from tasks.statistics.agreement import (
     compute_percent_agreement,
     compute_share,
 )
-from warehouse.ledger.engine.ledger import Ledger
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from warehouse.ledger.engine.ledger import Connection, Ledger
 
 # From what leaves a question as it is to what takes it away.
 ORDER = ("accept", "edit", "reject")

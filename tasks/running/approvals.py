@@ -11,20 +11,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import ConflictError, ExamError, GateError
 from schemas.ledger.trust import Approval
 from schemas.settings import Settings
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.trust import approvals, users
 from warehouse.ledger.trust.approvals import Doing
 from warehouse.ledger.trust.approvals import Request as Request
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # Who may answer for a request, approve and refuse.
 APPROVERS: Final = ("examiner", "admin")

@@ -4,8 +4,11 @@ from .bilingual import Words as Words
 # The content of a YAML file of a package, every `{zh: …, en: …}` in it as a pair of texts, Chinese first.
 from .bilingual import read_bilingual as read_bilingual
 
+# The content of a YAML file of a package; raises ValueError for a key that is given twice.
+from .bilingual import read_texts as read_texts
+
 # The frame as CSV, texts and names of columns that a spreadsheet would run with an apostrophe in front.
-from .csv_text import write_safe_csv as write_safe_csv
+from .table_files import write_safe_csv as write_safe_csv
 
 # Those of these sessions whose texts were erased.
 from .erased import list_erased as list_erased

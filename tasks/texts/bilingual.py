@@ -24,10 +24,15 @@ def read_bilingual(package: str, name: str) -> dict[str, Any]:
 
     Raises ValueError for a key that is given twice, and for a pair that lacks a language or has more than the two.
     """
-    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    found = _pair(yaml.load(text, Loader=_OnceLoader), name)  # noqa: S506 - a SafeLoader
+    found = _pair(read_texts(package, name), name)
     assert isinstance(found, dict)
     return found
+
+
+def read_texts(package: str, name: str) -> Any:
+    """The content of a YAML file of a package; raises ValueError for a key that is given twice."""
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=_OnceLoader)  # noqa: S506 - a SafeLoader
 
 
 def _pair(content: Any, place: str) -> Any:

@@ -1,18 +1,19 @@
-"""Tables that others made, as files: CSV, TSV, JSON lines, Parquet."""
+"""Tables as files: CSV, TSV, JSON lines, Parquet of others; CSV for spreadsheets."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import UsageError
-
-if TYPE_CHECKING:
-    import polars as pl
+from schemas.lazy import pl
 
 _SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES: Final = (*_SEPARATORS, ".jsonl", ".ndjson", ".parquet")
+# Spreadsheets of East Asia also read the wide forms; a tab or a carriage return may end the cell before it.
+_RUN: Final = r"^(?:[\s\x{feff}]*[=+\-@＝＋－＠]|[\t\r])"
+_NUMBER: Final = r"^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?%?\s*$"
 
 
 def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.DataFrame:
@@ -21,8 +22,6 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
     What is no number (NaN) among numbers is an empty cell. With `as_text` cells of CSV and TSV, or those of the columns that it names,
     stay the texts that are written there: 4.10 and 007 are names.
     """
-    import polars as pl
-
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise UsageError(f"{path.name} is none of {', '.join(_SUFFIXES)}: save it as one of them.")
@@ -49,3 +48,24 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
     if frame.is_empty():
         raise UsageError(f"{path.name} holds no row.")
     return frame.with_columns(pl.selectors.float().fill_nan(None))
+
+
+def write_safe_csv(frame: pl.DataFrame, *, has_header: bool = True) -> str:
+    """The frame as CSV that a spreadsheet does not run.
+
+    No text of a paper, a candidate or a model becomes a formula there: texts and names of columns that a spreadsheet would run get an
+    apostrophe in front, which keeps them texts (OWASP, CSV injection). Numbers stay as they are, `-1.5` as a text too. JSON and Parquet
+    hold every text exactly.
+    """
+    names = pl.Series("names", frame.columns, dtype=pl.String).to_frame().select(_keep_text("names"))
+    kinds = (pl.String, pl.Categorical, pl.Enum)
+    texts = [name for name, kind in zip(frame.columns, frame.dtypes, strict=True) if kind in kinds]
+    safe = frame.with_columns(_keep_text(name) for name in texts)
+    safe.columns = names["names"].to_list()
+    return safe.write_csv(include_header=has_header)
+
+
+def _keep_text(name: str) -> pl.Expr:
+    text = pl.col(name).cast(pl.String)
+    is_run = text.str.contains(_RUN) & ~text.str.contains(_NUMBER)
+    return pl.when(is_run).then("'" + text).otherwise(text).alias(name)

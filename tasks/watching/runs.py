@@ -9,7 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from tasks.exam import RunProgress, list_runs_under_way, read_run_progress
 from tasks.watching.access import Sight, is_seen
@@ -17,9 +19,6 @@ from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.exam.watching import read_run_row
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RUNS_PER_PAGE: Final = 24
 # No count of runs comes near it, and no database counts rows far beyond.

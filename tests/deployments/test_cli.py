@@ -183,7 +183,6 @@ def test_a_command_imports_its_own_module_and_no_other_s_and_help_nothing_heavy(
     own = [
         "deployments.commands.operate",
         "deployments.commands.operate.hosts",
-        "deployments.commands.options",
     ]
     heavy = (
         "prefect",

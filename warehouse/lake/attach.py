@@ -6,7 +6,6 @@ import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
@@ -19,6 +18,7 @@ from warehouse.lake.catalog_door import (
 )
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.data_mark import check_data_mark
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import find_absence, retry_opening
 from warehouse.lake.files import create_s3_secret, render_s3_secret
 from warehouse.lake.quoting import quote_text
@@ -30,9 +30,6 @@ from warehouse.stores.installation import (
     read_home_id,
 )
 
-if TYPE_CHECKING:
-    import duckdb
-
 ALIAS = "exam"
 _KEPT_AS = "lake_catalog"
 # Beside DuckLake's own entries: what was noted, and the version of the definitions that it was noted of.
@@ -42,8 +39,6 @@ _MARKED_VERSION = "proctor_contract_of_schema_version"
 
 def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection with the lake as default catalog, where settings say; StoreError."""
-    import duckdb
-
     catalog, data = settings.catalog_address, settings.data_address
     check_catalog_address(catalog)
     home_id = read_home_id(settings)
@@ -110,8 +105,6 @@ def list_attach_statements(settings: Settings, *, with_secrets: bool = False) ->
 
     Raises StoreError when there is no lake, or an extension is not installed.
     """
-    import duckdb
-
     catalog, data = settings.catalog_address, settings.data_address
     check_catalog_address(catalog)
     check_exists(catalog)

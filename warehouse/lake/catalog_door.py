@@ -17,14 +17,12 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from warehouse.lake.connecting import connect_duckdb, load_extensions
+from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_text
 from warehouse.stores.files import ask_file, connect_to_read
-
-if TYPE_CHECKING:
-    import duckdb
 
 BUSY_TIMEOUT_MS: Final = 30_000
 # Another program's statement, given as text on its standard input: SQL may be long, and shows in no list of processes.
@@ -73,8 +71,6 @@ def ask_catalog(path: Path, queries: Sequence[str]) -> list[object]:
     with _DOOR.lock:
         if not _DOOR.uses_duckdb:
             return ask_file(path, queries)
-        import duckdb
-
         try:
             return [rows[0][0] if rows else None for rows in _list_by_duckdb(path, queries)]
         except duckdb.Error as error:
@@ -87,8 +83,6 @@ def list_catalog(path: Path, query: str) -> list[tuple[object, ...]]:
         if not _DOOR.uses_duckdb:
             with closing(connect_to_read(path)) as connection:
                 return connection.execute(query).fetchall()
-        import duckdb
-
         try:
             return _list_by_duckdb(path, [query])[0]
         except duckdb.Error as error:
@@ -144,8 +138,6 @@ def create_catalog(path: Path) -> None:
 
 
 def _list_by_duckdb(path: Path, queries: Sequence[str]) -> list[list[tuple[object, ...]]]:
-    import duckdb
-
     if not path.exists():
         raise sqlite3.OperationalError("unable to open database file")
     connection = _connect()

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
+from warehouse.lake.duck import duckdb
 from warehouse.stores.files import WAY_BACK, identify_file, write_acknowledged_commit
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 class CatalogWatch:

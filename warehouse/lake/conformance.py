@@ -6,6 +6,7 @@ import re
 from importlib.resources.abc import Traversable
 
 from schemas.errors import UsageError
+from warehouse.lake.duck import duckdb
 from warehouse.lake.reading import connect_trial, find_query, read_folder
 from warehouse.lake.reading.queries import Query, list_queries, write_nulls
 
@@ -18,8 +19,6 @@ def check_analyses(folder: Traversable) -> list[Query]:
     Returns the analyses. Raises AssertionError naming file and rule: a question as the first line, a name that none of ours has,
     every parameter declared and used, one SELECT over tables and views that there are.
     """
-    import duckdb
-
     try:
         found = read_folder(folder, "the package")
     except UsageError as error:

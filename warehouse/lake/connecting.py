@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
+from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_text
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb.DuckDBPyConnection:
@@ -21,8 +18,6 @@ def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb
     their signature, a tenth of a CPU second for each. Only for files from installed wheels, which are as much ours to trust
     as the DuckDB beside them; never for what is downloaded.
     """
-    import duckdb
-
     config: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -50,8 +45,6 @@ def spill_path(home: Path) -> Path:
 
 def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> None:
     """Load extensions from their wheels by path; only one without a wheel is downloaded."""
-    import duckdb
-
     for name in names:
         path = find_extension(name)
         if path is not None:
@@ -69,8 +62,6 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> 
 
 def find_extension(name: str) -> Path | None:
     """The extension's file inside its wheel, for the running DuckDB, or None."""
-    import duckdb
-
     try:
         package = import_module(f"duckdb_extension_{name}")
     except ImportError:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import StoreError
+from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_text
-
-if TYPE_CHECKING:
-    import duckdb
 
 # Beside the folders of tables; no Parquet file, so that what removes orphans leaves it.
 MARK_FILE: Final = "proctor-lake-id.txt"
@@ -97,8 +95,6 @@ def _has_newest_file(connection: duckdb.DuckDBPyConnection, catalog: str, data: 
 
 def _read(connection: duckdb.DuckDBPyConnection, sql: str, path: str) -> str | None:
     """One value of a file; null where there is none."""
-    import duckdb
-
     if "://" not in path and not Path(path).exists():
         return None
     try:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES, Column, Table
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, is_postgres, read_definition_digest, write_definition_digest
+from warehouse.lake.duck import duckdb
 from warehouse.lake.form import describe_form
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.queries import Query, order_by_dependency, read_queries
-
-if TYPE_CHECKING:
-    import duckdb
 
 _ROW_GROUP = "parquet_row_group_size"
 # ICU spells TIMESTAMPTZ out; everything else comes back as it was written.

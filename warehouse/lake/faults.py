@@ -6,14 +6,12 @@ import random
 import re
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from schemas.errors import StoreAway, StoreError, UsageError
+from warehouse.lake.duck import duckdb
 from warehouse.stores.away import CATALOG, OBJECTS, is_postgresql_away
 from warehouse.stores.files import WAY_BACK
-
-if TYPE_CHECKING:
-    import duckdb
 
 T = TypeVar("T")
 
@@ -47,8 +45,6 @@ CONFLICT_TRIES = 10
 
 def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     """A DuckDB error as ours; only messages about the statement, which quote no row, are kept."""
-    import duckdb
-
     about_statement = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
     if isinstance(error, about_statement):
         lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
@@ -78,8 +74,6 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
 
 def find_absence(error: duckdb.Error) -> StoreAway | None:
     """What to raise where the object store or the catalog's server does not answer, or None."""
-    import duckdb
-
     # What is wrong with a statement or with a value may quote both, and so say anything; what extensions throw may have no class.
     if not isinstance(error, duckdb.OperationalError) and type(error) is not duckdb.Error:
         return None
@@ -108,8 +102,6 @@ def _broke_off(text: str) -> bool:
 
 def is_conflict(error: duckdb.Error) -> bool:
     """Whether two writers met, so that one of them may try again."""
-    import duckdb
-
     is_met = isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
     return is_met and find_absence(error) is None
 
@@ -119,8 +111,6 @@ def retry_opening(run: Callable[[], T]) -> T:
 
     It is run again while the catalog is being closed by a writer, for up to `OPENING_S` seconds.
     """
-    import duckdb
-
     deadline = time.monotonic() + OPENING_S
     while True:
         try:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.definitions import read_views
+from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.parts import QueryMarks
@@ -62,8 +63,6 @@ class HeldRows:
         return self._marks.mark(name, params)
 
     def _hold(self, statement: str) -> None:
-        import duckdb
-
         views = read_views()
         named = find_names(statement) - self._there
         self._there |= named

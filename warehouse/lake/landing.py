@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -26,15 +25,13 @@ from schemas.settings import Settings
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
 from warehouse.lake.connecting import spill_path
+from warehouse.lake.duck import duckdb
 from warehouse.lake.frames import conform_frame, hash_contents, hash_rows, hash_rows_of, row_as_json
 from warehouse.lake.provenance import read_code_version
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.row_parts import explain_spilling
 from warehouse.lake.statements import quote_list
 from warehouse.lake.validation import find_refusals
-
-if TYPE_CHECKING:
-    import duckdb
 
 # Written by every landing itself.
 OWN_TABLES = ("landings", "quarantine")

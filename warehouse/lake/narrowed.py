@@ -6,19 +6,22 @@ asked (a page, an analysis, a report) is answered from these rows alone, and a t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES, Table
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.definitions import read_views
+from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import bind_parameters, order_by_dependency
@@ -26,10 +29,6 @@ from warehouse.lake.statements import quote_list
 from warehouse.lake.store import Lake
 from warehouse.lake.upgrade import attach_for_reading
 from warehouse.stores.away import CATALOG, until_there
-
-if TYPE_CHECKING:
-    import duckdb
-    import polars as pl
 
 _SIGHT: Final = Path(__file__).with_name("team_sight.yaml")
 _NOBODY: Final = "false"
@@ -100,8 +99,6 @@ class _NarrowLake(Lake):
 
     def _find_past(self, sql: str) -> str:
         """What a query reads and may not, as DuckDB parses it; '' for nothing or wrong grammar."""
-        import json
-
         with self._lock, self.connection.cursor() as cursor:
             (text,) = cursor.execute("SELECT json_serialize_sql($sql)", {"sql": sql}).fetchall()[0]
         tree = json.loads(text)

@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from schemas.settings import Settings
 from warehouse.lake.attach import ALIAS
-
-if TYPE_CHECKING:
-    import duckdb
+from warehouse.lake.duck import duckdb
 
 
 class _Lake(NamedTuple):

@@ -11,15 +11,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from schemas.errors import StoreError
 from warehouse.lake.attach import ALIAS
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import retry_opening
 from warehouse.lake.quoting import quote_text
-
-if TYPE_CHECKING:
-    import duckdb
 
 T = TypeVar("T")
 # What a `$` in it means nothing in: texts, names, comments.
@@ -34,7 +32,6 @@ _NAMES_AND_WHAT_HAS_NONE = re.compile(
 
 def begin_reading(connection: duckdb.DuckDBPyConnection) -> int:
     """Begin a transaction that sees the lake as now; returns the snapshot that is held."""
-    import duckdb
 
     def begin() -> int:
         connection.execute("BEGIN TRANSACTION READ ONLY")
@@ -73,8 +70,6 @@ def _execute(
     params: Mapping[str, object],
     fetch: Callable[[duckdb.DuckDBPyConnection], T],
 ) -> T:
-    import duckdb
-
     written = _write_values(sql, params)
     if written is None:
         return fetch(connection.execute(sql, dict(params)))
@@ -121,8 +116,6 @@ def quote_list(values: Iterable[str]) -> str:
 
 def roll_back(connection: duckdb.DuckDBPyConnection) -> None:
     """Undo the transaction, if there still is one."""
-    import duckdb
-
     try:
         connection.execute("ROLLBACK")
     except duckdb.Error:

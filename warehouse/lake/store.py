@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -27,6 +27,7 @@ from warehouse.lake.attach import (
     is_remote,
 )
 from warehouse.lake.catalog_watch import CatalogWatch
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import CONFLICT_TRIES, find_absence, is_conflict
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import (
@@ -52,9 +53,6 @@ from warehouse.lake.sharing import connect_shared, is_shared
 from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 from warehouse.stores.away import CATALOG, OBJECTS, until_there
-
-if TYPE_CHECKING:
-    import duckdb
 
 __all__ = ["Batch", "Lake", "Landing", "open_lake"]
 
@@ -150,7 +148,6 @@ class Lake:
 
     def stream(self, sql: str, params: Mapping[str, object], take: Callable[[pl.DataFrame], None]) -> None:
         """Give `take` the rows of one statement in parts; StoreError, and no retry, if away."""
-        import duckdb
         import pyarrow as pa
 
         def iter_batches(result: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
@@ -175,8 +172,6 @@ class Lake:
 
     def feed(self, name: str, take: Callable[[list[tuple[Any, ...]]], None], *, at_once: int = 500) -> int:
         """Give `take` rows of a query of `warehouse/sql/reads`, `at_once` each, none kept; count."""
-        import duckdb
-
         query = find_read(name)
 
         def give(result: duckdb.DuckDBPyConnection) -> int:
@@ -200,8 +195,6 @@ class Lake:
     def _execute(
         self, sql: str, params: Mapping[str, object] | None, fetch: Callable[[duckdb.DuckDBPyConnection], T]
     ) -> T:
-        import duckdb
-
         def attempt() -> T:
             try:
                 return execute_statement(self.connection, sql, params or {}, fetch)
@@ -322,8 +315,6 @@ class Lake:
         is known; the folders of all are looked at otherwise. Raises StoreAway where catalog or object store went away; of a
         COMMIT that nobody answered it is not known whether it was kept.
         """
-        import duckdb
-
         with self.exclusive() as connection:
             files = NewFiles(self.settings, tables)
             connection.execute("BEGIN")
@@ -347,7 +338,6 @@ class Lake:
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
         """Queries of the block see one state and write nothing; StoreError if an erasure broke it."""
-        import duckdb
 
         def attempt() -> int:
             try:
@@ -401,8 +391,6 @@ class Lake:
         return [(str(name), str(digest)) for name, digest in rows]
 
     def _write_alone(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
-        import duckdb
-
         tables = {one.batch.table for one in checked} | set(OWN_TABLES)
         for attempt in range(1, CONFLICT_TRIES + 1):
             try:

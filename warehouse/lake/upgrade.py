@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES
@@ -18,7 +17,7 @@ from warehouse.lake.definitions import (
     read_views,
     remember_definitions,
 )
-from warehouse.lake.empty_tables import note_empty_tables
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
 from warehouse.lake.files import NewFiles
 from warehouse.lake.form import check_form
@@ -27,8 +26,33 @@ from warehouse.lake.quoting import quote_name
 from warehouse.lake.reading.queries import order_by_dependency
 from warehouse.lake.statements import roll_back
 
-if TYPE_CHECKING:
-    import duckdb
+_CATALOG = f"{quote_name(f'__ducklake_metadata_{ALIAS}')}.main"
+# What DuckLake itself has of a column before it adds the first file, whose bounds it merges into this.
+_NOTE_COLUMNS = f"""
+    INSERT INTO {_CATALOG}.ducklake_table_column_stats (table_id, column_id, contains_null, contains_nan)
+    SELECT table_id, column_id, false, CASE WHEN column_type IN ('float32', 'float64') THEN false END
+    FROM {_CATALOG}.ducklake_column AS leaf
+    WHERE end_snapshot IS NULL
+        AND table_id NOT IN (SELECT table_id FROM {_CATALOG}.ducklake_table_stats WHERE record_count > 0)
+        AND NOT EXISTS (
+            SELECT 1
+            FROM {_CATALOG}.ducklake_column AS inside
+            WHERE inside.table_id = leaf.table_id
+                AND inside.parent_column = leaf.column_id
+                AND inside.end_snapshot IS NULL
+        )
+        AND NOT EXISTS (
+            SELECT 1
+            FROM {_CATALOG}.ducklake_table_column_stats AS known
+            WHERE known.table_id = leaf.table_id AND known.column_id = leaf.column_id
+        )
+"""
+_NOTE_TABLES = f"""
+    INSERT INTO {_CATALOG}.ducklake_table_stats (table_id, record_count, next_row_id, file_size_bytes)
+    SELECT table_id, 0, 0, 0
+    FROM {_CATALOG}.ducklake_table
+    WHERE end_snapshot IS NULL AND table_id NOT IN (SELECT table_id FROM {_CATALOG}.ducklake_table_stats)
+"""
 
 
 def attach_for_reading(settings: Settings) -> duckdb.DuckDBPyConnection:
@@ -47,8 +71,6 @@ def _borrow_definitions(settings: Settings, connection: duckdb.DuckDBPyConnectio
     # On a server to look for them costs every reader 80 ms; there they come with the upgrade.
     if is_postgres(settings.catalog_address) or has_every_definition(settings):
         return
-    import duckdb
-
     _borrow_columns(connection)
     found = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
     there = {name for (name,) in found}
@@ -86,8 +108,6 @@ def bring_up_to_date(
     settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
 ) -> None:
     """Create what the contract has and the lake lacks, in one transaction under the lock."""
-    import duckdb
-
     is_moved = has_moved(settings)
     if has_every_definition(settings):
         if is_moved:
@@ -120,3 +140,20 @@ def bring_up_to_date(
                 if not is_conflict(error) or attempt == CONFLICT_TRIES:
                     raise translate_error(error) from None
         time.sleep(random.uniform(0, 0.05 * 2**attempt))
+
+
+def note_empty_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Write into a SQLite catalog that each table that was never written has no rows.
+
+    DuckLake remembers a table's statistics, but not that there are none: without them every query asks the catalog once
+    for each column, a tenth of a second for a wide table. The caller holds the writer lock and has no open transaction.
+    Where it cannot be noted, such tables are only read more slowly.
+    """
+    try:
+        connection.execute("BEGIN")
+        connection.execute(_NOTE_COLUMNS)
+        connection.execute(_NOTE_TABLES)
+        connection.execute("COMMIT")
+    except duckdb.Error:
+        with suppress(duckdb.Error):
+            connection.execute("ROLLBACK")

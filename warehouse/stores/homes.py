@@ -13,7 +13,9 @@ from schemas.errors import StoreError
 from schemas.settings import HOME_MARK, Settings, is_home
 from warehouse.stores.files import StoreFault, StoreFile, find_store_fault, read_installation_id
 from warehouse.stores.installation import (
+    CATALOG_KEY,
     catalog_file,
+    check_held_id,
     exam_file,
     id_path,
     ledger_file,
@@ -159,7 +161,6 @@ def _has_both(settings: Settings) -> bool:
 def _give_server_id(settings: Settings, installation_id: str, *, may_join: bool) -> None:
     """Write the id into a catalog in PostgreSQL, or check the one that is there."""
     from warehouse.lake import ALIAS, open_lake, read_server_id
-    from warehouse.stores.installation import CATALOG_KEY, check_held_id
 
     with open_lake(settings) as lake:
         held = read_server_id(lake.connection)

@@ -1,8 +1,8 @@
 # The answer that is typed at the terminal; Ctrl-C ends the question at once.
-from .asking import ask as ask
+from .output import ask as ask
 
 # Yes or no, asked at the terminal.
-from .asking import ask_whether as ask_whether
+from .output import ask_whether as ask_whether
 
 # JSON documents that this process has printed: a command prints one, also where it then fails.
 from .output import count_documents as count_documents
@@ -15,6 +15,12 @@ from .output import fold_line as fold_line
 
 # The text in a style, where a person looks at it and NO_COLOR is not set.
 from .output import paint as paint
+
+# Whether the command that runs was asked for JSON.
+from .output import is_json as is_json
+
+# Print one JSON document, whatever was asked for.
+from .output import print_document as print_document
 
 # Print why a command ends: one sentence on standard error, or one JSON document.
 from .output import print_error as print_error
@@ -33,6 +39,9 @@ from .output import print_result as print_result
 
 # Print rows that were read without Polars, as `table` or `json`; `shown` names the columns to show first.
 from .output import print_rows as print_rows
+
+# Within the block a result is one JSON document, or lines for people.
+from .output import printing_json as printing_json
 
 # A duration as a person would say it: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`.
 from .output import render_duration as render_duration

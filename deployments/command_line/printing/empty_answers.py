@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
+from schemas.league_statistics import STATISTICS
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:
@@ -49,18 +50,7 @@ _OF_TABLE: Final[Mapping[str, str]] = {
     "league_flag_decisions": "proctor league validate",
     "league_validations": "proctor league validate",
     "league_matches": "proctor league enter",
-    **dict.fromkeys(
-        (
-            "league_scores",
-            "league_anova",
-            "league_pairs",
-            "league_family_bias",
-            "league_consistency",
-            "league_correlations",
-            "league_replays",
-        ),
-        "proctor league report",
-    ),
+    **dict.fromkeys((table.name for table in STATISTICS), "proctor league report"),
 }
 
 

@@ -10,20 +10,26 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date, datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
+import typer
+
+from schemas.lazy import pl
 from schemas.settings import GUIDED_VARIABLE
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake.reading import Rows
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
@@ -31,19 +37,34 @@ _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 _LONGEST_CELL = 40
 _GAP = " │ "
 _printed: Counter[str] = Counter()
+# Whether the command that runs was asked for JSON.
+_as_json: ContextVar[bool] = ContextVar("as_json", default=False)
 # Letters beyond this may be two columns wide.
 _NARROW = 0x2E7F
 
 
-def print_result(
-    result: Mapping[str, Any], *, as_json: bool, lines: Sequence[str] | None = None, then: str = ""
-) -> None:
+@contextmanager
+def printing_json(is_asked: bool) -> Iterator[None]:
+    """Within the block a result is one JSON document, or lines for people."""
+    before = _as_json.set(is_asked)
+    try:
+        yield
+    finally:
+        _as_json.reset(before)
+
+
+def is_json() -> bool:
+    """Whether the command that runs was asked for JSON."""
+    return _as_json.get()
+
+
+def print_result(result: Mapping[str, Any], *, lines: Sequence[str] | None = None, then: str = "") -> None:
     """Print a result and the step that follows.
 
     It is printed as JSON, or as the given lines (default: one line per entry). Within `proctor start` the guide says what follows.
     """
-    if as_json:
-        _print_document(result)
+    if is_json():
+        print_document(result)
         return
     is_guided = GUIDED_VARIABLE in os.environ
     if lines is None:
@@ -56,7 +77,8 @@ def print_result(
         print_note(f"Next: {then}")
 
 
-def _print_document(value: object) -> None:
+def print_document(value: object) -> None:
+    """Print one JSON document, whatever was asked for."""
     _printed["documents"] += 1
     print(render_json(value))
 
@@ -136,16 +158,16 @@ def render_value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def print_frame(frame: pl.DataFrame, *, format: str = "table", title: str | None = None) -> None:
-    """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file)."""
+def print_frame(frame: pl.DataFrame, *, format: str = "", title: str | None = None) -> None:
+    """Print a frame as the command was asked to, or as `table`, `csv`, `json` or `parquet`."""
     if format == "csv":
         from tasks.texts import write_safe_csv
 
         sys.stdout.write(write_safe_csv(flatten_lists(frame)))
     elif format == "parquet":
         frame.write_parquet(sys.stdout.buffer)
-    elif format == "json":
-        _print_document(frame.to_dicts())
+    elif format == "json" or (not format and is_json()):
+        print_document(frame.to_dicts())
     else:
         lines = draw_table(frame.columns, frame.rows(), title=title, width=_find_width(is_wide=False))
         _print_lines(lines, is_wide=False)
@@ -154,18 +176,18 @@ def print_frame(frame: pl.DataFrame, *, format: str = "table", title: str | None
 def print_rows(
     rows: Rows,
     *,
-    format: str = "table",
+    format: str = "",
     title: str | None = None,
     is_wide: bool = False,
     shown: Sequence[str] = (),
     way_to_all: str = "--json",
 ) -> None:
-    """Print rows that were read without Polars, as `table` or `json`.
+    """Print rows read without Polars as the command was asked to, or as `table` or `json`.
 
     `shown` names the columns to show first.
     """
-    if format == "json":
-        _print_document(rows.as_records())
+    if format == "json" or (not format and is_json()):
+        print_document(rows.as_records())
         return
     width = _find_width(is_wide)
     lines = draw_table(rows.columns, rows.rows, title=title, width=width, shown=shown, way_to_all=way_to_all)
@@ -173,16 +195,12 @@ def print_rows(
 
 
 def print_records(
-    columns: Sequence[str],
-    records: Sequence[Mapping[str, Any]],
-    *,
-    as_json: bool,
-    title: str | None = None,
+    columns: Sequence[str], records: Sequence[Mapping[str, Any]], *, title: str | None = None
 ) -> None:
     """Print records that a command made itself: a table, or JSON."""
-    if as_json:
+    if is_json():
         chosen = [{name: record[name] for name in columns} for record in records]
-        _print_document(chosen)
+        print_document(chosen)
         return
     rows = [tuple(record[name] for name in columns) for record in records]
     _print_lines(draw_table(columns, rows, title=title, width=_find_width(is_wide=False)), is_wide=False)
@@ -305,15 +323,11 @@ def _find_width(is_wide: bool) -> int | None:
     """Columns of the terminal; None where every column is printed in full."""
     if is_wide or not sys.stdout.isatty():
         return None
-    import shutil
-
     return shutil.get_terminal_size().columns
 
 
 def _print_lines(lines: Sequence[str], is_wide: bool) -> None:
     """Print, through a pager where a terminal cannot show it at once."""
-    import shutil
-
     if sys.stdout.isatty():
         size = shutil.get_terminal_size()
         is_long = len(lines) >= size.lines or (
@@ -327,10 +341,6 @@ def _print_lines(lines: Sequence[str], is_wide: bool) -> None:
 
 def _page(text: str) -> bool:
     """Show a text in the person's pager; whether there is one."""
-    import shlex
-    import shutil
-    import subprocess
-
     try:
         command = shlex.split(os.environ.get("PAGER") or "less -SR")
     except ValueError:  # A quotation mark without its other
@@ -385,8 +395,6 @@ def _is_number(value: object) -> bool:
 
 def flatten_lists(frame: pl.DataFrame) -> pl.DataFrame:
     """CSV has no lists: they go out as JSON text."""
-    import polars as pl
-
     return frame.with_columns(
         pl.col(name).map_elements(
             lambda value: json.dumps(
@@ -411,3 +419,20 @@ def render_plain(value: object) -> object:
 def to_number(value: Decimal) -> int | float:
     """What DuckDB gives for a sum of whole numbers, or for 1.5, as the number that it is."""
     return int(value) if value == value.to_integral_value() else float(value)
+
+
+def ask(question: str, **options: Any) -> str:
+    """The answer that is typed; options are those of `typer.prompt`."""
+    _hear_interrupts()
+    return str(typer.prompt(question, **options))
+
+
+def ask_whether(question: str, **options: Any) -> bool:
+    """Yes or no; options are those of `typer.confirm`."""
+    _hear_interrupts()
+    return bool(typer.confirm(question, **options))
+
+
+def _hear_interrupts() -> None:
+    # Polars has the system restart whatever a signal breaks off: a question would hear Ctrl-C at the next Enter only.
+    signal.siginterrupt(signal.SIGINT, True)

@@ -10,7 +10,7 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_registry, check_run
-from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
@@ -46,7 +46,6 @@ def run(
         typer.Option("--map", help="Our field (item_id, question, options, language) and the file's column."),
     ] = None,
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Blank a key span of each question and let every model complete it three times.
 
@@ -74,11 +73,11 @@ def run(
         size=size,
         columns=parse_mapping(columns or [], SET_FIELDS),
     )
-    print_result(result, as_json=as_json, then="proctor contamination report")
+    print_result(result, then="proctor contamination report")
 
 
 @contamination_app.command()
-def report(name: Name = "", as_json: AsJson = False) -> None:
+def report(name: Name = "") -> None:
     """Shares recalled by candidate and source, and ours beside each public set.
 
     A question is recalled when two of three match.
@@ -89,18 +88,13 @@ def report(name: Name = "", as_json: AsJson = False) -> None:
     """
     with open_lake(load_settings(), read_only=True) as lake:
         found = compare_sources(lake, name or _name_month())
-    print_result(
-        found, as_json=as_json, lines=describe_comparison(found), then="proctor sql contamination_recall"
-    )
+    print_result(found, lines=describe_comparison(found), then="proctor sql contamination_recall")
     if flagged := [row["model"] for row in found["shares"] if row["is_flagged"] and row["source"] == BANK]:
         raise GateError(f"Questions of the bank are known to {', '.join(flagged)}.")
 
 
 @contamination_app.command()
-def leaks(
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
-    as_json: AsJson = False,
-) -> None:
+def leaks(run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")]) -> None:
     """What organisations score on questions that were met before.
 
     These are questions that they, or the reference's provider, have met before. The scores are compared with what
@@ -114,7 +108,7 @@ def leaks(
     check_run(run_id)
     with open_lake(load_settings(), read_only=True) as lake:
         rows = watch_leaks(lake, run_id)
-    print_result({"run_id": run_id, "organisations": rows}, as_json=as_json, lines=describe_leaks(rows))
+    print_result({"run_id": run_id, "organisations": rows}, lines=describe_leaks(rows))
     if found := [row["organisation"] for row in rows if row["is_found"]]:
         raise GateError(f"Questions met before are easier than they should be for {', '.join(found)}.")
 

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
+from deployments.command_line.printing import is_json, print_document, print_result
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.exchange.editions import (
@@ -46,7 +45,6 @@ def export_inspect(
     output: Folder = Path("inspect-logs"),
     user_id: AsUser = "",
     with_answers: WithAnswers = False,
-    as_json: AsJson = False,
 ) -> None:
     """Write an edition as logs of Inspect, one for each candidate and prompt style.
 
@@ -56,7 +54,7 @@ def export_inspect(
 
     Example: proctor export inspect 2026-11/1 --output logs --as examiner-1
     """
-    _export(write_inspect, edition, output, user_id, with_answers=with_answers, as_json=as_json)
+    _export(write_inspect, edition, output, user_id, with_answers=with_answers)
 
 
 @export_app.command("lm-eval")
@@ -65,7 +63,6 @@ def export_harness(
     output: Folder = Path("lm-eval-samples"),
     user_id: AsUser = "",
     with_answers: WithAnswers = False,
-    as_json: AsJson = False,
 ) -> None:
     """Write an edition as samples of lm-evaluation-harness (`--log_samples`).
 
@@ -75,7 +72,7 @@ def export_harness(
 
     Example: proctor export lm-eval 2026-11/1 --output samples --as examiner-1
     """
-    _export(write_harness, edition, output, user_id, with_answers=with_answers, as_json=as_json)
+    _export(write_harness, edition, output, user_id, with_answers=with_answers)
 
 
 @export_app.command("leaderboard")
@@ -85,7 +82,6 @@ def export_leaderboard(
     team: Annotated[
         str, typer.Option("--team", help="The rows of this team's models alone, as its members see them.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Print a published leaderboard as JSON.
 
@@ -99,10 +95,10 @@ def export_leaderboard(
     with open_team_lake(settings, team) if team else open_lake(settings, read_only=True) as lake:
         board = render_leaderboard(lake, read_edition(lake, edition))
     if output is None:
-        print_result(board, as_json=True)
+        print_document(board)
         return
     _write_text(output, json.dumps(board, ensure_ascii=False, indent=1) + "\n")
-    print_result({"path": str(output), "edition": board["edition"]["edition_id"]}, as_json=as_json)
+    print_result({"path": str(output), "edition": board["edition"]["edition_id"]})
 
 
 @export_app.command("citation")
@@ -111,7 +107,6 @@ def export_citation(
     form: Annotated[str, typer.Option("--format", help="text, bibtex or cff.")] = "text",
     title: Annotated[str, typer.Option("--title", help="Name of the exam.")] = "Proctor exam",
     publisher: Annotated[str, typer.Option("--publisher", help="Who publishes it.")] = "Proctor",
-    as_json: AsJson = False,
 ) -> None:
     """Print the citation of an edition: what it rests on, and its hash.
 
@@ -121,7 +116,7 @@ def export_citation(
         cited = render_citation(read_edition(lake, edition), title=title, publisher=publisher)
     if form not in cited:
         raise UsageError(f"There is no form {form!r} of a citation; there are {', '.join(sorted(cited))}.")
-    print_result(cited if as_json else {}, as_json=as_json, lines=[cited[form].rstrip("\n")])
+    print_result(cited if is_json() else {}, lines=[cited[form].rstrip("\n")])
 
 
 def _export(
@@ -131,7 +126,6 @@ def _export(
     user_id: str,
     *,
     with_answers: bool,
-    as_json: bool,
 ) -> None:
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
@@ -151,8 +145,7 @@ def _export(
             "folder": str(folder),
             "files": len(files),
             "with_answers": with_answers,
-        },
-        as_json=as_json,
+        }
     )
 
 

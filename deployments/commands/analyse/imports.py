@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.printing import print_frame, print_note, print_result
+from deployments.command_line.printing import is_json, print_frame, print_note, print_result
 from deployments.commands.league.imports import import_league
-from deployments.commands.options import AsJson, split_names
+from deployments.commands.options import split_names
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.exchange.imports import (
@@ -55,9 +55,7 @@ Metrics = Annotated[
 
 @import_app.command("inspect")
 def inspect_(
-    file: File,
-    benchmark: Annotated[str, typer.Option("--benchmark", help="Default: the log's task.")] = "",
-    as_json: AsJson = False,
+    file: File, benchmark: Annotated[str, typer.Option("--benchmark", help="Default: the log's task.")] = ""
 ) -> None:
     """Take in a log of Inspect, `.eval` or JSON.
 
@@ -67,7 +65,7 @@ def inspect_(
     """
     _check_file(file)
     with open_lake(load_settings()) as lake:
-        _print_marks(lake, file, import_inspect(lake, file, benchmark or None), as_json)
+        _print_marks(lake, file, import_inspect(lake, file, benchmark or None))
 
 
 @import_app.command("lm-eval")
@@ -75,7 +73,6 @@ def lm_eval(
     file: File,
     model: Annotated[str, typer.Option("--model", help="The model; the samples do not name it.")],
     benchmark: Annotated[str, typer.Option("--benchmark", help="Default: the task in the file's name.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Take in samples of lm-evaluation-harness (`--log_samples`).
 
@@ -85,13 +82,11 @@ def lm_eval(
     """
     _check_file(file)
     with open_lake(load_settings()) as lake:
-        _print_marks(lake, file, import_harness(lake, file, model, benchmark or None), as_json)
+        _print_marks(lake, file, import_harness(lake, file, model, benchmark or None))
 
 
 @import_app.command()
-def scores(
-    file: File, benchmark: Benchmark, columns: Map = None, metrics: Metrics = "", as_json: AsJson = False
-) -> None:
+def scores(file: File, benchmark: Benchmark, columns: Map = None, metrics: Metrics = "") -> None:
     """Take in a table of marks by model and question: CSV, TSV, JSONL or Parquet.
 
     Fields are model, item_id, metric, mark, category, task, repeat, rater, answer, response and scored_on; the first two and
@@ -99,27 +94,25 @@ def scores(
 
     Example: proctor import scores marks.csv --benchmark llmeval-1 --map model=llm_name --map item_id=question_uuid --map mark=score
     """
-    _import_table(file, "scores", benchmark, columns, metrics, as_json)
+    _import_table(file, "scores", benchmark, columns, metrics)
 
 
 @import_app.command()
-def responses(file: File, benchmark: Benchmark, columns: Map = None, as_json: AsJson = False) -> None:
+def responses(file: File, benchmark: Benchmark, columns: Map = None) -> None:
     """Take in a table of responses without marks: model, item_id and response are needed.
 
     Example: proctor import responses answers.jsonl --benchmark our-pilot --map response=text
     """
-    _import_table(file, "responses", benchmark, columns, "", as_json)
+    _import_table(file, "responses", benchmark, columns, "")
 
 
 @import_app.command()
-def ratings(
-    file: File, benchmark: Benchmark, columns: Map = None, metrics: Metrics = "", as_json: AsJson = False
-) -> None:
+def ratings(file: File, benchmark: Benchmark, columns: Map = None, metrics: Metrics = "") -> None:
     """Take in a table of people's marks: model, item_id, rater and mark are needed.
 
     Example: proctor import ratings rated.csv --benchmark our-pilot --map rater=annotator --map mark=stars
     """
-    _import_table(file, "ratings", benchmark, columns, metrics, as_json)
+    _import_table(file, "ratings", benchmark, columns, metrics)
 
 
 @import_app.command()
@@ -127,7 +120,6 @@ def records(
     file: File,
     benchmark: Benchmark,
     model: Annotated[str, typer.Option("--model", help="Who answered; the records do not name it.")],
-    as_json: AsJson = False,
 ) -> None:
     """Take in records of questions (LLMEval-Fair, figure 8).
 
@@ -139,7 +131,7 @@ def records(
     """
     _check_file(file)
     with open_lake(load_settings()) as lake:
-        _print_marks(lake, file, import_question_records(lake, file, benchmark, model), as_json)
+        _print_marks(lake, file, import_question_records(lake, file, benchmark, model))
 
 
 @import_app.command()
@@ -148,7 +140,6 @@ def external(
     benchmark: Benchmark,
     source: Annotated[str, typer.Option("--source", help="Where the scores were published.")],
     columns: Map = None,
-    as_json: AsJson = False,
 ) -> None:
     """Take in a benchmark's published scores by model and day.
 
@@ -162,19 +153,17 @@ def external(
     _check_file(file)
     mapping = parse_mapping(columns or [], SCORE_FIELDS)
     with open_lake(load_settings()) as lake:
-        _print(
-            import_external(lake, file, benchmark, source, mapping), as_json, "proctor sql external_history"
-        )
+        _print(import_external(lake, file, benchmark, source, mapping), "proctor sql external_history")
 
 
 @import_app.command("list")
-def list_imports(as_json: AsJson = False) -> None:
+def list_imports() -> None:
     """The files of marks and responses that were taken in, the oldest first.
 
     Example: proctor import list
     """
     with open_lake(load_settings(), read_only=True) as lake:
-        print_frame(lake.read("imported_files"), format="json" if as_json else "table")
+        print_frame(lake.read("imported_files"))
 
 
 @import_app.command()
@@ -182,7 +171,6 @@ def remove(
     name: Annotated[
         str, typer.Argument(help="Id of the import or its first characters, or the file's name.")
     ],
-    as_json: AsJson = False,
 ) -> None:
     """Take an import back, such as a file that was corrected since; its rows no longer count.
 
@@ -192,7 +180,7 @@ def remove(
     """
     with open_lake(load_settings()) as lake:
         removed = withdraw_import(lake, name)
-    print_result(asdict(removed), as_json=as_json, then="proctor import list")
+    print_result(asdict(removed), then="proctor import list")
 
 
 @import_app.command()
@@ -203,7 +191,6 @@ def correlation(
     month: Annotated[
         str, typer.Option("--month", help="The month of our S. Default: the last published one.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Spearman's rho of each benchmark with published scores, and ours.
 
@@ -218,21 +205,19 @@ def correlation(
         f"{row['candidate_count']} models in common"
         for row in found
     ]
-    print_result({"correlations": found}, as_json=as_json, lines=lines, then="proctor sql external_history")
+    print_result({"correlations": found}, lines=lines, then="proctor sql external_history")
 
 
 def _show(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else "unknown"
 
 
-def _import_table(
-    file: Path, kind: str, benchmark: str, columns: list[str] | None, metrics: str, as_json: bool
-) -> None:
+def _import_table(file: Path, kind: str, benchmark: str, columns: list[str] | None, metrics: str) -> None:
     _check_file(file)
     mapping = parse_mapping(columns or [], MARK_FIELDS)
     with open_lake(load_settings()) as lake:
         found = import_table(lake, file, kind, benchmark, mapping, split_names(metrics) or ())
-        _print_marks(lake, file, found, as_json)
+        _print_marks(lake, file, found)
 
 
 def _check_file(file: Path) -> None:
@@ -240,17 +225,17 @@ def _check_file(file: Path) -> None:
         raise UsageError(f"The file {file} does not exist.")
 
 
-def _print_marks(lake: Lake, file: Path, found: ImportedFile, as_json: bool) -> None:
-    _print(found, as_json)
-    if not as_json and (others := list_namesakes(lake, found.import_id, file.name, found.benchmark)):
+def _print_marks(lake: Lake, file: Path, found: ImportedFile) -> None:
+    _print(found)
+    if not is_json() and (others := list_namesakes(lake, found.import_id, file.name, found.benchmark)):
         print_note(
             f"Another file named {file.name} was imported for {found.benchmark} before, and both count. If this one "
             f"corrects it: proctor import remove {others[-1]}"
         )
 
 
-def _print(found: ImportedFile, as_json: bool, then: str = "proctor sql imported_leaderboard") -> None:
-    print_result(asdict(found), as_json=as_json, then=then)
+def _print(found: ImportedFile, then: str = "proctor sql imported_leaderboard") -> None:
+    print_result(asdict(found), then=then)
 
 
 import_app.command("league")(import_league)

@@ -10,19 +10,21 @@ from typing import Annotated, Final
 
 import typer
 
-from deployments.command_line import run_shell, with_option_groups
+from deployments.command_line import run_shell
 from deployments.command_line.printing import (
     explain_empty,
+    is_json,
     paint,
+    print_document,
     print_frame,
     print_note,
-    print_records,
     print_result,
     print_rows,
     write_frame,
     write_rows,
 )
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from schemas.settings import load_settings
 from warehouse.lake.reading import (
     CLIENTS,
@@ -55,7 +57,6 @@ class ShownAs:
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False
 
 
-@with_option_groups
 def sql(
     query: Annotated[
         str, typer.Argument(help="Name of an analysis, or a statement in quotes. Empty: list them.")
@@ -217,7 +218,6 @@ def attach(
     client: Annotated[
         str, typer.Argument(help="python, polars, pandas, jupyter, cli or r. Empty: all of them.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the lines with which other tools read the lake, offline.
 
@@ -236,10 +236,8 @@ def attach(
     if client and client not in CLIENTS:
         raise UsageError(f"There are no lines for {client!r}: choose one of {', '.join(CLIENTS)}.")
     lines = render_lines(load_settings())
-    if as_json:
-        print_result(
-            lines if not client else {"duckdb": lines["duckdb"], client: lines[client]}, as_json=True
-        )
+    if is_json():
+        print_result(lines if not client else {"duckdb": lines["duckdb"], client: lines[client]})
         return
     if client:
         print(lines[client])
@@ -297,10 +295,8 @@ def _list_queries(format: str, output: Path | None) -> None:
         for query in found
     ]
     if format == "json" and output is None:
-        print_records(("name", "question", "about", "no_rows", "parameters"), records, as_json=True)
+        print_document(records)
         return
-    import polars as pl
-
     if output is None:
         print_frame(pl.DataFrame(records), format=format)
     else:

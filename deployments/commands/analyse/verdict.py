@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import polars as pl
 import typer
 
-from deployments.command_line.printing import print_frame, print_result
-from deployments.commands.options import AsJson, split_names
+from deployments.command_line.printing import is_json, print_frame, print_result
+from deployments.commands.options import split_names
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import PROMPT_STYLES
 from tasks.exchange.imports import compute_table_agreement
-from tasks.report import Asked, SpokenVerdict, compare_pair, draw_figure, follow_candidate, follow_family
+from tasks.report import (
+    Asked,
+    Language,
+    SpokenVerdict,
+    compare_pair,
+    draw_figure,
+    follow_candidate,
+    follow_family,
+)
 from warehouse.lake import open_lake
 from warehouse.lake.reading import LakeReader
-
-if TYPE_CHECKING:
-    from tasks.report import Language
 
 
 def verdict(
@@ -32,7 +37,6 @@ def verdict(
     ] = "",
     style: Annotated[str, typer.Option("--style", help="Prompt style.")] = "zero_shot",
     language: Annotated[str, typer.Option("--language", help="Language of the sentences: en or zh.")] = "en",
-    as_json: AsJson = False,
 ) -> None:
     """Say whether A is better than B, by how much, since when and how sure.
 
@@ -68,7 +72,6 @@ def verdict(
     lines = [line for one in verdicts for line in (*_write(one, place), "")]
     print_result(
         {"verdicts": [asdict(one) | {"sentences": [said[1] for said in one.sentences]} for one in verdicts]},
-        as_json=as_json,
         lines=lines[:-1],
     )
 
@@ -92,7 +95,6 @@ def figure(
     month: Annotated[str, typer.Option("--month", help="Month of the leaderboard. Empty: the latest.")] = "",
     style: Annotated[str, typer.Option("--style", help="Prompt style.")] = "zero_shot",
     language: Annotated[str, typer.Option("--language", help="Language of its texts: en or zh.")] = "en",
-    as_json: AsJson = False,
 ) -> None:
     """Draw one figure with its caption, as SVG and as PNG of 300 dots an inch.
 
@@ -123,7 +125,6 @@ def figure(
     written = [str(path) for path in paths]
     print_result(
         {"files": written, "title": drawn.title, "caption": drawn.caption},
-        as_json=as_json,
         lines=[drawn.title, drawn.caption, f"Written: {', '.join(written)}"],
     )
 
@@ -139,7 +140,6 @@ def agreement(
     order: Annotated[
         str, typer.Option("--order", help="Order of ratings that are words, lowest first, comma separated.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Percent agreement, Cohen's kappa and Krippendorff's alpha.
 
@@ -150,7 +150,7 @@ def agreement(
     if not file.is_file():
         raise UsageError(f"There is no file {file}.")
     found = compute_table_agreement(file, unit, rater or None, rating, split_names(order) or ())
-    if not as_json:
+    if not is_json():
         rows = [asdict(row) for row in (found.pooled, *found.pairs)]
         headers = {
             "unit_count": "units",
@@ -175,4 +175,4 @@ def agreement(
         f"{found.shared_unit_count} of them rated at least twice",
         f"Krippendorff's alpha: {', '.join(alphas)}",
     ]
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)

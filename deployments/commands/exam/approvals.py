@@ -8,7 +8,6 @@ import typer
 
 from deployments.auth import check_password
 from deployments.command_line.printing import ask, print_records, print_result
-from deployments.commands.options import AsJson
 from schemas.errors import ExamError, UsageError
 from schemas.ledger.trust import Approval
 from schemas.settings import load_settings
@@ -32,7 +31,6 @@ User = Annotated[
 @approvals_app.command("list")
 def list_all(
     every: Annotated[bool, typer.Option("--all", help="Decided and expired ones, too.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """List the requests that wait for a second person, and approvals that were not used yet.
 
@@ -52,11 +50,11 @@ def list_all(
         "expires_at",
         "decided_by",
     ]
-    print_records(names, [{name: row[name] for name in names} for row in rows], as_json=as_json)
+    print_records(names, [{name: row[name] for name in names} for row in rows])
 
 
 @approvals_app.command()
-def show(request: Number, as_json: AsJson = False) -> None:
+def show(request: Number) -> None:
     """Show what exactly is asked, by whom, and how it stands.
 
     Example: proctor approvals show 3
@@ -65,11 +63,11 @@ def show(request: Number, as_json: AsJson = False) -> None:
         found = read_approval(connection, request)
     if found is None:
         raise UsageError(f"There is no request {request}. `proctor approvals list --all` lists them.")
-    print_result(_describe(found), as_json=as_json)
+    print_result(_describe(found))
 
 
 @approvals_app.command()
-def approve(request: Number, user_id: User, as_json: AsJson = False) -> None:
+def approve(request: Number, user_id: User) -> None:
     """Agree to exactly what is asked, as a person other than the one who asked.
 
     Then the one who asked does so again, and it is done.
@@ -79,19 +77,19 @@ def approve(request: Number, user_id: User, as_json: AsJson = False) -> None:
 
     Example: proctor approvals approve 3 --as otto
     """
-    _decide(request, user_id, is_approved=True, as_json=as_json)
+    _decide(request, user_id, is_approved=True)
 
 
 @approvals_app.command()
-def refuse(request: Number, user_id: User, as_json: AsJson = False) -> None:
+def refuse(request: Number, user_id: User) -> None:
     """Refuse what is asked, or take back an approval that was not used.
 
     Example: proctor approvals refuse 3 --as otto
     """
-    _decide(request, user_id, is_approved=False, as_json=as_json)
+    _decide(request, user_id, is_approved=False)
 
 
-def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> None:
+def _decide(request: int, user_id: str, *, is_approved: bool) -> None:
     settings = load_settings()
     password = ask(f"Password of {user_id}", hide_input=True)
     action = approvals.APPROVE if is_approved else approvals.REFUSE
@@ -123,7 +121,7 @@ def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> 
         line = f"{user_id} answers for request {request} now. {deciding.describe_wait(decided)}"
     elif decided.state == "approved":
         line += f" It is done by asking for the same again, once, until {decided.expires_at[:16]} UTC."
-    print_result(_describe(decided), as_json=as_json, lines=[line])
+    print_result(_describe(decided), lines=[line])
 
 
 def _describe(approval: Approval) -> dict[str, object]:

@@ -10,12 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import with_option_groups
-from deployments.command_line.printing import ask_whether, print_note, print_result, render_entries
+from deployments.command_line.printing import ask_whether, is_json, print_note, print_result, render_entries
 from deployments.commands.exam.month_told import render_month
 from deployments.commands.exam.plans import render_plan
 from deployments.commands.exam.run_options import Bridge, Candidates, RenewReference, Repetition, RunOptions
-from deployments.commands.options import FlowOptions, Month
+from deployments.commands.options import Month, NoServer
 from deployments.flow_runs import run_flow
 from schemas.settings import GUIDED_VARIABLE, load_settings
 from tasks.exam.month import check_reachable, preview_month, preview_target
@@ -26,7 +25,6 @@ from warehouse.ledger.engine.opening import open_ledger
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")]
 
 
-@with_option_groups
 def evaluate(
     wished: RunOptions,
     batch: Annotated[
@@ -37,7 +35,7 @@ def evaluate(
     ] = False,
     yes: Yes = False,
     *,
-    how: FlowOptions,
+    no_server: NoServer = False,
 ) -> None:
     """Let the due candidates sit the month's exam.
 
@@ -52,10 +50,15 @@ def evaluate(
 
     Example: proctor evaluate --draw 2000 --candidates north-1,south-2 --yes
     """
-    _run_exam("evaluate", wished.read(), {**wished.list_parameters(), "in_batches": batch}, how, yes=yes)
+    _run_exam(
+        "evaluate",
+        wished.read(),
+        {**wished.list_parameters(), "in_batches": batch},
+        no_server=no_server,
+        yes=yes,
+    )
 
 
-@with_option_groups
 def monthly(
     month: Month = "",
     candidates: Candidates = "",
@@ -64,7 +67,7 @@ def monthly(
     bridge: Bridge = True,
     yes: Yes = False,
     *,
-    how: FlowOptions,
+    no_server: NoServer = False,
 ) -> None:
     """The whole exam of a month: evaluate, judge, report.
 
@@ -76,7 +79,7 @@ def monthly(
     parameters = wished.list_parameters()
     for name in ("run_id", "outside", "draw"):  # A month is its own run, of nobody outside
         del parameters[name]
-    _run_exam("monthly", wished.read(), parameters, how, yes=yes)
+    _run_exam("monthly", wished.read(), parameters, no_server=no_server, yes=yes)
 
 
 def preview(
@@ -114,19 +117,19 @@ def render_exam(result: dict[str, Any]) -> list[str]:
 
 
 def _run_exam(
-    flow: str, wishes: RunWishes, parameters: dict[str, Any], how: FlowOptions, *, yes: bool
+    flow: str, wishes: RunWishes, parameters: dict[str, Any], *, no_server: bool, yes: bool
 ) -> None:
     # A missing key would be found by the flow too, but only after a server was started for it.
     summary = preview(wishes, is_to_run=True)
     # Within `proctor start` it was shown and agreed to a moment ago.
     for line in render_plan(summary) if GUIDED_VARIABLE not in os.environ else ():
         print_note(line)
-    is_asked = sys.stdin.isatty() and not how.as_json and not yes
+    is_asked = sys.stdin.isatty() and not is_json() and not yes
     # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
     is_open = summary is not None and summary["session_count"] > 0 and not summary["is_published"]
     if is_asked and is_open:
         ask_whether("Run it?", abort=True)
-    result = run_flow(flow, without_server=how.no_server, **parameters)
+    result = run_flow(flow, without_server=no_server, **parameters)
     if not result["run_id"]:
         then = "proctor models shows who is registered"
     elif result["open_sessions"]:
@@ -142,6 +145,6 @@ def _run_exam(
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
     lines = render_exam(result) if flow == "evaluate" else render_month(result)
-    print_result(result, as_json=how.as_json, lines=lines, then=then)
+    print_result(result, lines=lines, then=then)
     if result["open_sessions"] or result.get("failed_judgements"):
         raise typer.Exit(1)

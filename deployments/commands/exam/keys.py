@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_note, print_records, print_result
-from deployments.commands.options import AsJson
 from deployments.home import check_host, note_new_token_keys
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -26,7 +25,7 @@ keys_app = typer.Typer(no_args_is_help=True, help="The keys that sign the exam's
 
 
 @keys_app.command("list")
-def list_keys(as_json: AsJson = False) -> None:
+def list_keys() -> None:
     """List the keys by name: the one that signs, and former ones with their end.
 
     Secrets are not shown.
@@ -42,7 +41,7 @@ def list_keys(as_json: AsJson = False) -> None:
         }
         for key in open_keys(load_settings()).read().keys
     ]
-    print_records(["key_id", "is_signing", "made_at", "ends_at"], rows, as_json=as_json)
+    print_records(["key_id", "is_signing", "made_at", "ends_at"], rows)
 
 
 @keys_app.command()
@@ -50,7 +49,6 @@ def rotate(
     now: Annotated[
         bool, typer.Option("--now", help="End the former keys, and with them every token, at once.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Sign with a new key.
 
@@ -77,7 +75,7 @@ def rotate(
         *(f"Key {key['key_id']} is believed until {key['ends_at']}." for key in former),
         *(["Every earlier token has ended."] if now else []),
     ]
-    print_result({"key_id": keys.present.key_id, "former": former}, as_json=as_json, lines=lines)
+    print_result({"key_id": keys.present.key_id, "former": former}, lines=lines)
 
 
 @keys_app.command("rotate-log")
@@ -88,7 +86,6 @@ def rotate_log(
     public_key: Annotated[
         str, typer.Option("--public-key", help="The new key, where somebody holds it.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Let a new key sign heads and receipts: one in this home, or one that somebody holds.
 
@@ -120,11 +117,11 @@ def rotate_log(
             else []
         ),
     ]
-    print_result({"key_id": new.key_id, "former": former.key_id}, as_json=as_json, lines=lines)
+    print_result({"key_id": new.key_id, "former": former.key_id}, lines=lines)
 
 
 @keys_app.command()
-def confirm(as_json: AsJson = False) -> None:
+def confirm() -> None:
     """Confirm that the key files of this home are as they should be.
 
     This is needed after somebody replaced or deleted one by hand.
@@ -137,16 +134,13 @@ def confirm(as_json: AsJson = False) -> None:
     with open_ledger(settings.ledger_address) as ledger:
         confirm_keys(ledger, settings)
         note_new_token_keys(settings, ledger)
-    print_result(
-        {"is_confirmed": True}, as_json=as_json, lines=["The audit log names the keys of this home."]
-    )
+    print_result({"is_confirmed": True}, lines=["The audit log names the keys of this home."])
 
 
 def database(
     role: Annotated[
         str, typer.Option("--role", help="On PostgreSQL: the role of the exam API, made or granted again.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Make the exam's database ready for `exam serve`.
 
@@ -169,7 +163,6 @@ def database(
             address = find_exam_address(settings)
             print_result(
                 {"database": show_address(address)},
-                as_json=as_json,
                 lines=[
                     f"The exam's database is {show_address(address)}; `proctor exam serve` opens it alone."
                 ],
@@ -182,7 +175,6 @@ def database(
         lines.append(f"PROCTOR_EXAM_DATABASE_URL={granted.address}")
     print_result(
         {"role": granted.name, "is_new": granted.is_new, "url": granted.address if granted.is_new else None},
-        as_json=as_json,
         lines=lines,
     )
     if granted.is_new:

@@ -1,4 +1,4 @@
-"""What is proven of an exam: exam audit|enrol|receipt|verify, explain."""
+"""What is proven of an exam: exam audit|enrol|receipt|verify, explain; witness."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
+from deployments.command_line.printing import is_json, print_result
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.exam.log.signing import open_signer, read_public_key
@@ -22,7 +21,6 @@ from tasks.exam.public import name_public_files, run_verifier
 def audit(
     run_id: Annotated[str, typer.Argument(help="Tell what happened to this run.")] = "",
     language: Annotated[str, typer.Option("--language", help="Language of the story: en or zh.")] = "en",
-    as_json: AsJson = False,
 ) -> None:
     """Check the audit log and everything that it fixes, or tell what happened to a run.
 
@@ -49,7 +47,7 @@ def audit(
             with read_whole(ledger, settings, run_id=run_id) as connection:
                 story = tell_run(connection, run_id, chosen)
             lines = [told.sentence for told in story.events] + [told.sentence for told in story.sessions]
-            print_result(asdict(story), as_json=as_json, lines=lines, then="proctor exam audit")
+            print_result(asdict(story), lines=lines, then="proctor exam audit")
             return
         report = check_log(ledger, settings)
         public = check_public_log(ledger, settings)
@@ -79,7 +77,7 @@ def audit(
         "original_count": proof.original_count,
         "findings": faults,
     }
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)
     if faults:
         raise typer.Exit(1)
 
@@ -90,7 +88,6 @@ def explain(
     model: Annotated[str, typer.Option("--model", help="The candidate.")] = "",
     style: Annotated[str, typer.Option("--style", help="Its prompt style.")] = "",
     repeat: Annotated[int | None, typer.Option("--repeat", help="Which of its repeats.")] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Walk from an answer's stars back to the page of its question, with what proves each step.
 
@@ -116,7 +113,7 @@ def explain(
             for step in walk.steps
         ),
     ]
-    print_result({**asdict(walk), "is_proven": walk.is_proven}, as_json=as_json, lines=lines)
+    print_result({**asdict(walk), "is_proven": walk.is_proven}, lines=lines)
     if not walk.is_proven:
         raise typer.Exit(1)
 
@@ -129,7 +126,6 @@ def enrol(
     remove: Annotated[
         bool, typer.Option("--remove", help="Take the key away: answers need no signature.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Enrol the public key that a candidate's answers must be signed with, or take it away.
 
@@ -156,7 +152,7 @@ def enrol(
         if public_key
         else f"{candidate} signs nothing any more."
     ]
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)
 
 
 def receipt(
@@ -170,7 +166,6 @@ def receipt(
             "--public-key", help="The installation's key (GET /log/key), in base64: check without a home."
         ),
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Check receipts of answers: the installation's signature and, in its home, the audit log.
 
@@ -198,9 +193,7 @@ def receipt(
     bad = [found for found in checked if found.finding != "good"]
     lines = [f"Session {found.session_id}, question {found.seq}: {found.finding}." for found in bad]
     lines.append(f"{len(checked) - len(bad)} of {len(checked)} receipts are good.")
-    print_result(
-        {"receipts": [found._asdict() for found in checked], "is_good": not bad}, as_json=as_json, lines=lines
-    )
+    print_result({"receipts": [found._asdict() for found in checked], "is_good": not bad}, lines=lines)
     if bad:
         raise typer.Exit(1)
 
@@ -237,7 +230,6 @@ def verify(
             help="Fail where an edition that stands has a lower grade: self-attested, witnessed, or 'witnessed + beacon'.",
         ),
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Check what an exam has published: log, draws, who met what, answers, scores.
 
@@ -253,8 +245,38 @@ def verify(
         receipts=receipts or (),
         heads=heads or (),
         key=public_key,
-        as_json=as_json,
+        as_json=is_json(),
         require=require,
     )
     if not holds:
+        raise typer.Exit(1)
+
+
+def witness(
+    file: Annotated[Path, typer.Argument(help="Where this witness keeps heads; it is made the first time.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The published folder, or a copy of it. Default: what this home has published.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    public_key: Annotated[
+        str, typer.Option("--key", help="The installation's key (GET /log/key), in base64, or its name.")
+    ] = "",
+) -> None:
+    """Be a witness: check the public log, and keep its last signed head.
+
+    It is to be kept where the exam's operator cannot change it.
+
+    Nothing is kept of a log that does not hold or does not continue what was kept before. Exit code 1 then: tell other witnesses.
+
+    Anybody can run it, on another machine, under another account: it needs a copy of the folder and one file, `python verifier.py PUBLIC
+    --keep FILE`, that knows nothing of Proctor.
+
+    Example: proctor witness ~/heads-of-the-exam.jsonl /mirror/public
+    """
+    public = folder or name_public_files(load_settings())
+    if not run_verifier(public, keep=file, key=public_key, as_json=is_json()):
         raise typer.Exit(1)

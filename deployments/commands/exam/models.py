@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import group_with_default, with_option_groups
-from deployments.command_line.printing import print_note, print_records, print_result
-from deployments.commands.options import AsJson, split_names
+from deployments.command_line import group_with_default
+from deployments.command_line.printing import is_json, print_note, print_records, print_result
+from deployments.commands.options import split_names
 from deployments.home import drop_examples
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings, load_settings
@@ -90,7 +90,7 @@ class ModelOptions:
 
 
 @models_app.command(name="list")
-def list_models(as_json: AsJson = False) -> None:
+def list_models() -> None:
     """List the registry: candidates, judges and prices.
 
     It also shows whether each key variable is set (never the key).
@@ -117,19 +117,17 @@ def list_models(as_json: AsJson = False) -> None:
         }
         for model in registry.models.values()
     ]
-    print_records(_MODEL_COLUMNS, rows, as_json=as_json)
-    if not as_json:
+    print_records(_MODEL_COLUMNS, rows)
+    if not is_json():
         print_note(f"Registry: {registry.path}. Next: proctor exam plan")
 
 
 @models_app.command("add")
-@with_option_groups
 def add(
     name: Annotated[str, typer.Argument(help="Its name here, on boards and in queries.")],
     *,
     entry: ModelOptions,
     again: Annotated[bool, typer.Option("--again", help="It is registered: replace its entry.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Add a model to the registry; comments and other entries stay as they are.
 
@@ -174,7 +172,6 @@ def add(
             "file": str(path),
             "examples_removed": gone,
         },
-        as_json=as_json,
         then=f"proctor models check {added.name}",
     )
 
@@ -188,9 +185,7 @@ def _close(settings: Settings) -> None:
 
 
 @models_app.command("remove")
-def remove(
-    name: Annotated[str, typer.Argument(help="Its name in the registry.")], as_json: AsJson = False
-) -> None:
+def remove(name: Annotated[str, typer.Argument(help="Its name in the registry.")]) -> None:
     """Take a model out of the registry; comments and other entries stay as they are.
 
     What it answered stays, on boards and in queries.
@@ -201,7 +196,7 @@ def remove(
     path = settings.registry_path
     remove_model(path, name)
     _close(settings)
-    print_result({"removed": name, "file": str(path)}, as_json=as_json, then="proctor models")
+    print_result({"removed": name, "file": str(path)}, then="proctor models")
 
 
 @models_app.command()
@@ -214,7 +209,6 @@ def check(
             "--judge", help="Instead: let this judge judge 30 answers of known worth, and say whether it can."
         ),
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Ask every registered model one tiny question.
 
@@ -232,7 +226,7 @@ def check(
     if judge:
         if models:
             raise UsageError("Name models to check, or one judge to try with --judge; not both.")
-        _try_judge(judge, as_json=as_json)
+        _try_judge(judge)
         return
     import asyncio
 
@@ -246,10 +240,10 @@ def check(
         found = asyncio.run(check_models(ledger, settings, chosen, timeout_s=timeout_s))
     cost_usd = sum(one.cost_usd or 0.0 for one in found)
     bad = [one for one in found if not one.is_well]
-    if as_json:
-        print_result({"models": [asdict(one) for one in found], "cost_usd": cost_usd}, as_json=True)
+    if is_json():
+        print_result({"models": [asdict(one) for one in found], "cost_usd": cost_usd})
     else:
-        print_records(_CHECK_COLUMNS, [asdict(one) for one in found], as_json=False)
+        print_records(_CHECK_COLUMNS, [asdict(one) for one in found])
         for one in bad:
             print_note(f"{one.model}: {one.problem}")
         print_note(
@@ -268,7 +262,7 @@ def _read_day(text: str) -> date:
         ) from None
 
 
-def _try_judge(name: str, *, as_json: bool) -> None:
+def _try_judge(name: str) -> None:
     """Let a judge judge the built-in control answers, and print what it gave them."""
     import asyncio
 
@@ -280,7 +274,7 @@ def _try_judge(name: str, *, as_json: bool) -> None:
     judge = read_registry(settings.registry_path).get(name)
     expected = estimate_judging(judge, TRIAL_CONTROLS)
     price = "at an unknown price" if expected is None else f"about ${expected:.4f}"
-    if not as_json:
+    if not is_json():
         print_note(f"{name} is asked to judge {TRIAL_CONTROLS} answers of known worth: {price}.")
     with open_ledger(settings.ledger_address) as ledger:
         verdict, rows = asyncio.run(try_controls(ledger, settings, judge))
@@ -298,7 +292,7 @@ def _try_judge(name: str, *, as_json: bool) -> None:
         "is_fit": verdict.is_fit,
     }
     passes = f"{name} judged {verdict.wrong_count} of {verdict.count} wrong and would pass the gate judge_controls."
-    print_result(found, as_json=as_json, lines=[*lines, *([passes] if verdict.is_fit else [])])
+    print_result(found, lines=[*lines, *([passes] if verdict.is_fit else [])])
     if not verdict.is_fit:
         raise GateError(
             f"{name} would not pass the gate judge_controls: it {describe_faults(verdict, settings.control_wrong_gate)}. Judge with "
@@ -318,7 +312,6 @@ def batches(
     cancel: Annotated[
         str, typer.Option("--cancel", metavar="BATCH", help="Ask the provider to stop this one.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """List the batches of calls that providers answer in their own time, newest first.
 
@@ -345,10 +338,10 @@ def batches(
                 problems = asyncio.run(collect_batches(ledger, settings, registry)).problems
         with ledger.read() as connection:
             rows = [batch.as_values() for batch in reversed(list_call_batches(connection))]
-    print_records(_BATCH_COLUMNS, rows, as_json=as_json)
+    print_records(_BATCH_COLUMNS, rows)
     for problem in problems:
         print_note(problem)
-    if not as_json:
+    if not is_json():
         print_note("Next: proctor judge --batch")
     if problems:
         raise typer.Exit(1)
@@ -368,7 +361,6 @@ def organisations(
             help="Limit the questions handed to all candidates of an organisation together; 'none' ends a limit. Repeatable.",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """List the organisations that own models, and limit their questions.
 
@@ -396,8 +388,8 @@ def organisations(
                     write_organisation_limit(connection, name, questions)
         rows = list_owners(ledger, registry)
     columns = ("organisation", "other_names", "models", "is_simulated", "registered_as", "question_limit")
-    print_records(columns, rows, as_json=as_json)
-    if not as_json:
+    print_records(columns, rows)
+    if not is_json():
         print_note(f"Registry: {registry.path}. Next: proctor exam plan")
 
 

@@ -8,17 +8,14 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_result
 from deployments.commands.exam.run_options import RunOptions
-from deployments.commands.options import AsJson
 from schemas.settings import Settings, load_settings
 from tasks.exam.public.log import check_witness_file, read_witnesses, seal_public_log
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@with_option_groups
 def commit(
     beacon: Annotated[
         str,
@@ -30,7 +27,6 @@ def commit(
     ],
     wished: RunOptions,
     again: Annotated[str, typer.Option("--again", help="Why a run is committed to again; published.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Commit to a run in the public log before the number behind its draw is known.
 
@@ -46,7 +42,7 @@ def commit(
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         found = commit_run(ledger, lake, settings, wished.read(), source=beacon, again=again or None)
     if found is None:
-        print_result({}, as_json=as_json, lines=["Nobody is due this month; name candidates."])
+        print_result({}, lines=["Nobody is due this month; name candidates."])
         return
     plan, due = found.plan, describe_due(found.beacon)
     when = (
@@ -69,7 +65,6 @@ def commit(
             "beacon": found.beacon,
             "witnesses": [asdict(told) for told in found.told],
         },
-        as_json=as_json,
         lines=lines,
         then=f"proctor exam draw {plan.run_id}{'' if due else ' --beacon-value TEXT'}",
     )
@@ -79,7 +74,6 @@ def share(
     run_id: Annotated[str, typer.Argument(help="The run, committed to and not drawn.")],
     candidate: Annotated[str, typer.Argument(help="The candidate that gives it.")],
     value: Annotated[str, typer.Argument(help="Its share: 64 hexadecimal digits.")],
-    as_json: AsJson = False,
 ) -> None:
     """Add a candidate's share to the seed of a run that is committed to.
 
@@ -94,7 +88,6 @@ def share(
         number = add_share(ledger, settings, run_id, candidate, value)
     print_result(
         {"run_id": run_id, "entry": number},
-        as_json=as_json,
         lines=[f"The share of {candidate} is entry {number} of the public log."],
     )
 
@@ -108,7 +101,6 @@ def draw(
             help="The value that was named when the run was committed to: of drand the round's JSON or signature. Default: ask drand.",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Draw a run that is committed to, once, with the value of its beacon.
 
@@ -125,7 +117,6 @@ def draw(
         plan = draw_run(ledger, lake, settings, run_id, beacon_value)
     print_result(
         {"run_id": run_id, "session_count": len(plan.sessions), "beacon_value": beacon_value},
-        as_json=as_json,
         lines=[f"Run {run_id} is drawn: {len(plan.sessions)} sessions can be sat."],
         then=f"proctor evaluate --run {run_id}",
     )
@@ -144,7 +135,6 @@ def seal(
         Path | None,
         typer.Option("--check", help="Compare the heads that a witness kept with the log, and sign nothing."),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Sign the head of the public log, write its files, and give the head to witnesses.
 
@@ -157,7 +147,7 @@ def seal(
 
     settings = load_settings()
     if check is not None:
-        _check(settings, check, as_json=as_json)
+        _check(settings, check)
         return
     named = read_witnesses(settings.witnesses if witnesses is None else witnesses, settings)
     with open_ledger(settings.ledger_address) as ledger:
@@ -180,18 +170,18 @@ def seal(
         "head": None if head is None else head._asdict(),
         "witnesses": [asdict(told) for told in sealed.told],
     }
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)
     if sealed.failures:
         raise typer.Exit(1)
 
 
-def _check(settings: Settings, path: Path, *, as_json: bool) -> None:
+def _check(settings: Settings, path: Path) -> None:
     with open_ledger(settings.ledger_address) as ledger:
         count, findings = check_witness_file(ledger, path)
     lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [
         f"All {count} heads of {path} are heads of this log."
     ]
     result = {"heads": count, "findings": [found._asdict() for found in findings]}
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)
     if findings:
         raise typer.Exit(1)

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
 from deployments.commands.exam.keys import database, keys_app
@@ -20,7 +19,7 @@ from deployments.commands.exam.sealed_draws import commit, draw, seal, share
 from deployments.commands.exam.sit import sit
 from deployments.commands.exam.trace import trace
 from deployments.commands.exam.users import user_app
-from deployments.commands.options import AnyRun, AsJson, ServingOptions, read_month
+from deployments.commands.options import AnyRun, ServingOptions, read_month
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.exam.closed import force_close
@@ -29,6 +28,7 @@ from tasks.exam.log.signing import open_signer
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys, read_token_id
 from tasks.exam.public.log import keep_public_log
 from tasks.models.registry import read_registry
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.clock import read_lease_time, read_time
 from warehouse.ledger.engine.logs.chain import Entry, add_entry, name_account
 from warehouse.ledger.engine.moments import write_moment
@@ -45,7 +45,6 @@ exam_app.add_typer(keys_app, name="keys")
 
 
 @exam_app.command()
-@with_option_groups
 def plan(
     wished: RunOptions,
     target_se: Annotated[
@@ -56,7 +55,6 @@ def plan(
             help="Plan sets that give S a standard error of so many points, and show what other sizes would come to.",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show what a run would be.
 
@@ -81,7 +79,6 @@ def plan(
     controls = [] if summary is None else _estimate_controls(summary)
     print_result(
         {} if summary is None else {**summary, "anchors": watch, "controls": controls, "grade": grade[0]},
-        as_json=as_json,
         lines=[*render_plan(summary), *render_watch(watch), *render_controls(controls), *render_grade(grade)],
         then=_name_next(summary, wished),
     )
@@ -116,7 +113,6 @@ def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
     """What judging anchor responses again costs this month; nothing without lake or set."""
     from tasks.judging.calibration import estimate_watch
-    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -126,7 +122,6 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
 def _foresee_grade(run_id: str) -> dict[str, str]:
     """How the edition of a run will be attested, and what the next grade takes."""
     from tasks.editions import foresee_grade
-    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -137,7 +132,6 @@ def _foresee_grade(run_id: str) -> dict[str, str]:
 def _estimate_controls(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """What a run's control answers will cost at each judge; nothing once it has an edition."""
     from tasks.judging.controls import estimate_controls
-    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -153,7 +147,7 @@ exam_app.command()(sit)
 
 
 @exam_app.command()
-def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
+def sessions(run_id: AnyRun = "") -> None:
     """List sessions with their state: allocated, pending, answered.
 
     Example: proctor exam sessions --run 2026-11
@@ -176,7 +170,7 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
             {name: getattr(row, name) for name in columns}
             for row in ledger_exam.list_sessions(connection, run_id=run_id or None)
         ]
-    print_records(columns, rows, as_json=as_json)
+    print_records(columns, rows)
 
 
 @exam_app.command()
@@ -185,7 +179,6 @@ def close(
     reason: Annotated[
         str, typer.Option("--reason", help="Why; kept with the sessions. Up to 200 characters.")
     ],
-    as_json: AsJson = False,
 ) -> None:
     """Close what is unfinished as it stands.
 
@@ -211,7 +204,7 @@ def close(
         f"({report.error_count} of them because their call had failed).",
         *(f"Run {run_id} is closed." for run_id in report.run_ids),
     ]
-    print_result(asdict(report), as_json=as_json, lines=lines, then="proctor judge")
+    print_result(asdict(report), lines=lines, then="proctor judge")
 
 
 @exam_app.command()
@@ -223,7 +216,6 @@ def token(
     revoke_user: Annotated[
         str, typer.Option("--revoke-user", help="End every token that this user has.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Issue a token for a user, for example for an outside candidate's session, or end tokens.
 
@@ -239,7 +231,7 @@ def token(
     settings = load_settings()
     if revoke or revoke_user:
         ended = _end_tokens(settings, revoke, revoke_user)
-        print_result(ended, as_json=as_json, lines=["It has ended; servers that run know within a second."])
+        print_result(ended, lines=["It has ended; servers that run know within a second."])
         return
     # Nobody gets a token that the audit log does not name.
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
@@ -263,7 +255,6 @@ def token(
         )
     print_result(
         {"token": issued.text, "token_id": issued.token_id, "expires_at": issued.expires_at},
-        as_json=as_json,
         lines=[issued.text],
     )
     print_note(
@@ -285,7 +276,6 @@ def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
 
 
 @exam_app.command()
-@with_option_groups
 def serve(
     port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8700,
     docs: Annotated[bool, typer.Option("--docs", help="Show the API's description at /docs.")] = False,

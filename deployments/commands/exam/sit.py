@@ -12,10 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_result, render_duration
 from deployments.commands.checks import check_registry, check_run
-from deployments.commands.options import FlowOptions
+from deployments.commands.options import NoServer
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -95,7 +94,6 @@ class SittingOptions:
     ] = 3600.0
 
 
-@with_option_groups
 def sit(
     run_id: Annotated[str, typer.Argument(help="The run; none with --url.")] = "",
     url: Annotated[
@@ -105,7 +103,7 @@ def sit(
     seat: SeatOptions,
     who: AnswererOptions,
     sitting: SittingOptions,
-    how: FlowOptions,
+    no_server: NoServer = False,
 ) -> None:
     """Continue a planned run in house; with --url, sit one session as an outside candidate.
 
@@ -117,7 +115,7 @@ def sit(
     if bool(run_id) == bool(url):
         raise UsageError("Name a run to continue in house, or give --url to sit a session over HTTP.")
     if not url:
-        _sit_in_house(run_id, how)
+        _sit_in_house(run_id, no_server=no_server)
         return
     if sum(map(bool, (who.endpoint or who.model, who.command))) != 1:
         raise UsageError(
@@ -125,19 +123,19 @@ def sit(
         )
     answerer = _make_answerer(who, sitting.timeout_s)
     report = asyncio.run(_sit_over_http(url, seat, answerer, sitting))
-    _print_report(report, as_json=how.as_json)
+    _print_report(report)
     if not report.is_finished:
         raise typer.Exit(1)
 
 
-def _sit_in_house(run_id: str, how: FlowOptions) -> None:
+def _sit_in_house(run_id: str, *, no_server: bool) -> None:
     check_registry()
     check_run(run_id)
     from deployments.commands.exam.evaluate import render_exam
 
-    result = run_flow("evaluate", without_server=how.no_server, run_id=run_id)
+    result = run_flow("evaluate", without_server=no_server, run_id=run_id)
     then = f"proctor {'exam sit' if result['open_sessions'] else 'judge --run'} {run_id}"
-    print_result(result, as_json=how.as_json, lines=render_exam(result), then=then)
+    print_result(result, lines=render_exam(result), then=then)
     if result["open_sessions"]:
         raise typer.Exit(1)
 
@@ -217,7 +215,7 @@ class _Told:
         )
 
 
-def _print_report(report: OutsideReport, *, as_json: bool) -> None:
+def _print_report(report: OutsideReport) -> None:
     result: dict[str, Any] = asdict(report)
     lines = [
         f"{report.session_id}: {report.answered_count} of {report.question_count} answered, {report.sent_count} of them now"
@@ -225,4 +223,4 @@ def _print_report(report: OutsideReport, *, as_json: bool) -> None:
         + (f"; {report.late_count} too late" if report.late_count else ""),
         *([report.end_reason] if report.end_reason else []),
     ]
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)

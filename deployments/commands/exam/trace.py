@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
 from schemas.errors import DocumentError, UsageError
 from schemas.settings import Settings, load_settings
 from warehouse.lake import Lake, open_lake
@@ -35,7 +34,6 @@ def trace(
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Look at simulated runs, not at those that count.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Find the questions of the bank in a leak, its text and pictures, and the likely source.
 
@@ -58,7 +56,7 @@ def trace(
     with open_lake(settings, read_only=True) as lake:
         alike = _find_alike(settings, lake, shown)
         report = trace_text(lake, text, pictures=alike, is_simulated=simulated)
-    print_result(report, as_json=as_json, lines=describe_trace(report))
+    print_result(report, lines=describe_trace(report))
     if report["accused"]:
         raise typer.Exit(3)
 

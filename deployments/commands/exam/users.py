@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from deployments.auth import find_weakness, hash_password
-from deployments.command_line.printing import ask, print_note, print_records, print_result
-from deployments.commands.options import AsJson
+from deployments.command_line.printing import ask, is_json, print_note, print_records, print_result
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import check_discipline
@@ -46,7 +45,6 @@ def add(
     with_password: Annotated[
         bool, typer.Option("--password", help="Ask for a password on the terminal.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Add a user; an annotator is given the disputes that nobody else could settle.
 
@@ -69,14 +67,14 @@ def add(
                 password_hash=password_hash,
             )
         count = _give_disputes(ledger) if role == "annotator" else 0
-    if count and not as_json:
+    if count and not is_json():
         print_note(f"Given to them or others: {count} questions on which the annotators differ.")
     then = {"annotator": "proctor review assign", "candidate": f"proctor exam token {user_id}"}.get(role, "")
-    print_result(asdict(user), as_json=as_json, then=then)
+    print_result(asdict(user), then=then)
 
 
 @user_app.command()
-def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json: AsJson = False) -> None:
+def password(user_id: Annotated[str, typer.Argument(help="The user.")]) -> None:
     """Set a user's password; the user's tokens end.
 
     The password is asked for on the terminal and stored as a hash.
@@ -92,7 +90,7 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
         hashed = _ask_password(user_id)
         with ledger.write() as connection:
             write_password_hash(connection, user_id, hashed)
-    print_result({"user_id": user_id, "has_password": True}, as_json=as_json)
+    print_result({"user_id": user_id, "has_password": True})
 
 
 @user_app.command()
@@ -106,7 +104,6 @@ def role(
             help="Discipline an annotator reviews; repeat for several. Default: as before, and all for who reviewed none.",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Give a person another role. Their tokens end, and they sign in again.
 
@@ -115,14 +112,13 @@ def role(
     _check_disciplines(discipline)
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
         write_role(connection, user_id, new_role, disciplines=discipline)
-    print_result({"user_id": user_id, "role": new_role}, as_json=as_json)
+    print_result({"user_id": user_id, "role": new_role})
 
 
 @user_app.command()
 def deactivate(
     user_id: Annotated[str, typer.Argument(help="The user.")],
     undo: Annotated[bool, typer.Option("--undo", help="Admit the user again.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Shut a user out, from the next call on; nothing of theirs is deleted.
 
@@ -132,11 +128,11 @@ def deactivate(
     """
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
         write_activity(connection, user_id, is_active=undo)
-    print_result({"user_id": user_id, "is_active": undo}, as_json=as_json)
+    print_result({"user_id": user_id, "is_active": undo})
 
 
 @user_app.command("list")
-def list_all(as_json: AsJson = False) -> None:
+def list_all() -> None:
     """List users with role, organisation and disciplines.
 
     Example: proctor exam user list
@@ -144,7 +140,7 @@ def list_all(as_json: AsJson = False) -> None:
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         rows = [asdict(user) for user in list_users(connection)]
     rows = [row | {"disciplines": _name_disciplines(row)} for row in rows]
-    print_records([field.name for field in fields(User)], rows, as_json=as_json)
+    print_records([field.name for field in fields(User)], rows)
 
 
 def _give_disputes(ledger: Ledger) -> int:

@@ -9,11 +9,10 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_frame, print_note, print_result
 from deployments.commands.checks import check_registry
 from deployments.commands.gscore.score import Embedding, Profile, Several
-from deployments.commands.options import AsJson, FlowOptions, split_names
+from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -70,7 +69,6 @@ Sample = Annotated[str, typer.Option("--sample", help="Name of the sample.")]
 @cgeval_app.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(help="CG-Eval's question file, as it is published.")],
-    as_json: AsJson = False,
 ) -> None:
     """Check CG-Eval's question file and keep a copy under PROCTOR_HOME.
 
@@ -92,13 +90,12 @@ def import_(
             "sha256": found.content_hash,
             "kept": str(found.path),
             "is_unchanged": found.is_unchanged,
-        },
-        as_json=as_json,
+        }
     )
 
 
 @cgeval_app.command()
-def answer(model: Model, run_id: CgevalRun = "cgeval", as_json: AsJson = False) -> None:
+def answer(model: Model, run_id: CgevalRun = "cgeval") -> None:
     """Put every imported question to a model, zero-shot, with its own prompt.
 
     Interrupted or killed, the same command continues: what was answered is not sent, and not paid for, again.
@@ -125,8 +122,7 @@ def answer(model: Model, run_id: CgevalRun = "cgeval", as_json: AsJson = False) 
             "calls": dict(report.calls),
             "cost_usd": report.cost_usd,
             "failure": report.failure,
-        },
-        as_json=as_json,
+        }
     )
     if not report.is_complete:
         raise typer.Exit(1)
@@ -140,7 +136,6 @@ def export(
     partial: Annotated[
         bool, typer.Option("--partial", help="Leave questions without an answer blank instead of refusing.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Write a model's answers as CG-Eval's submission.
 
@@ -155,7 +150,7 @@ def export(
         answers = read_answers(ledger, registered, questions, run_id)
     given = answers.filter(pl.col("response").is_not_null())
     count = export_cgeval_submission(questions, given, _check_writable(out), may_lack=partial)
-    print_result({"out": str(out), "questions": questions.height, "answers": count}, as_json=as_json)
+    print_result({"out": str(out), "questions": questions.height, "answers": count})
 
 
 @cgeval_app.command()
@@ -166,7 +161,6 @@ def score(
     embedding: Embedding = "",
     several: Several = "best",
     run_id: CgevalRun = "cgeval",
-    as_json: AsJson = False,
 ) -> None:
     """Score a model's answers against references and land them in the table gscores.
 
@@ -212,15 +206,13 @@ def score(
             "profile": summary.profile,
             "similarity_model": summary.similarity_model,
             "is_unchanged": summary.is_unchanged,
-        },
-        as_json=as_json,
+        }
     )
     if summary.unanswered_count:
         raise typer.Exit(1)
 
 
 @cgeval_app.command()
-@with_option_groups
 def run(
     models: Models,
     references: References,
@@ -229,7 +221,7 @@ def run(
     several: Several = "best",
     run_id: CgevalRun = "cgeval",
     *,
-    how: FlowOptions,
+    no_server: NoServer = False,
 ) -> None:
     """Run all of CG-Eval as one flow; it resumes where it stopped.
 
@@ -247,7 +239,7 @@ def run(
         raise UsageError(f"The file {references} of --references does not exist.")
     result = run_flow(
         "gscore",
-        without_server=how.no_server,
+        without_server=no_server,
         models=names,
         references=str(references.resolve()),
         profile=profile,
@@ -255,7 +247,7 @@ def run(
         several=several,
         run_id=run_id,
     )
-    print_result(result, as_json=how.as_json, then="proctor sql gscore_by_category")
+    print_result(result, then="proctor sql gscore_by_category")
     if any(one["answered"] < one["questions"] for one in result["answered"]):
         raise typer.Exit(1)
 
@@ -268,7 +260,6 @@ def sample(
     seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same sample.")] = 1,
     name: Annotated[str, typer.Option("--name", help="Name to keep it under.")] = "human",
     run_id: CgevalRun = "cgeval",
-    as_json: AsJson = False,
 ) -> None:
     """Draw answers for people to score.
 
@@ -289,16 +280,13 @@ def sample(
             "subjects": drawn["subject"].n_unique(),
             "models": dict(drawn["model"].value_counts().sort("model").rows()),
             "is_new": is_new,
-        },
-        as_json=as_json,
+        }
     )
 
 
 @ratings_app.command("export")
 def export_ratings(
-    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
-    sample_name: Sample = "human",
-    as_json: AsJson = False,
+    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")], sample_name: Sample = "human"
 ) -> None:
     """Write the workbook in which people score the sample from 0 to 1 in tenths.
 
@@ -308,7 +296,7 @@ def export_ratings(
     """
     drawn = read_sample(load_settings(), sample_name)
     export_rating_workbook(drawn, _check_writable(out))
-    print_result({"out": str(out), "sample": sample_name, "answers": drawn.height}, as_json=as_json)
+    print_result({"out": str(out), "sample": sample_name, "answers": drawn.height})
 
 
 @ratings_app.command("import")
@@ -317,7 +305,6 @@ def import_ratings(
     rater: Annotated[str, typer.Option("--rater", help="Who rated.")],
     sample_name: Sample = "human",
     rating_round: Annotated[int, typer.Option("--round", min=1, help="Round of rating.")] = 1,
-    as_json: AsJson = False,
 ) -> None:
     """Read a filled-in workbook back into the table human_ratings.
 
@@ -329,7 +316,7 @@ def import_ratings(
     drawn = read_sample(settings, sample_name)
     with open_lake(settings) as lake:
         result = land_ratings(lake, file, drawn, sample_name, rater, rating_round)
-    print_result(result, as_json=as_json)
+    print_result(result)
 
 
 @cgeval_app.command()
@@ -337,7 +324,6 @@ def agreement(
     sample_name: Sample = "human",
     seed: Annotated[int, typer.Option("--seed", help="Seed of the intervals.")] = 1,
     rating_round: Annotated[int, typer.Option("--round", min=1, help="Round of rating.")] = 1,
-    as_json: AsJson = False,
 ) -> None:
     """Kendall's τ and Spearman's ρ of Gscore and each of its parts with people's scores.
 
@@ -348,7 +334,7 @@ def agreement(
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         found = compute_sample_agreement(lake.run_named, sample_name, seed, rating_round)
-    print_frame(found, format="json" if as_json else "table")
+    print_frame(found)
 
 
 def _check_writable(out: Path) -> Path:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_note, print_result
-from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.gscore import FileScoring, score_file
 from tasks.running import Progress
@@ -39,7 +38,6 @@ def gscore(
             "--metric", help="A further metric, of a package that is installed beside; may be repeated."
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Score generated text against references.
 
@@ -69,6 +67,5 @@ def gscore(
             "resumed": result.resumed_count,
             "profile": result.profile,
             "similarity_model": result.similarity_model,
-        },
-        as_json=as_json,
+        }
     )

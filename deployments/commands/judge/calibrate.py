@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_run
-from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
@@ -79,11 +78,8 @@ class DrawOptions:
 
 
 @calibrate_app.command()
-@with_option_groups
 def draw(
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A judged run.")],
-    wanted: DrawOptions,
-    as_json: AsJson = False,
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A judged run.")], wanted: DrawOptions
 ) -> None:
     """Draw responses for people to rate.
 
@@ -109,7 +105,6 @@ def draw(
             "disciplines": drawn["discipline"].n_unique(),
             "raters": sorted(request.raters),
         },
-        as_json=as_json,
         then=f"proctor calibrate export {request.raters[0]}.xlsx --user {request.raters[0]}, and for every rater",
     )
 
@@ -124,7 +119,6 @@ def export(
     ] = False,
     occasion: Occasion = "",
     number: Round = 0,
-    as_json: AsJson = False,
 ) -> None:
     """Write a rater's workbook: question, reference and response.
 
@@ -139,11 +133,7 @@ def export(
         count = export_ratings(
             ledger, lake, out, user, occasion=occasion or None, number=number or None, disputes_only=disputes
         )
-    print_result(
-        {"out": str(out), "responses": count},
-        as_json=as_json,
-        then=f"proctor calibrate import {out} --user {user}",
-    )
+    print_result({"out": str(out), "responses": count}, then=f"proctor calibrate import {out} --user {user}")
 
 
 @calibrate_app.command("import")
@@ -152,7 +142,6 @@ def import_(
     user: User,
     occasion: Occasion = "",
     number: Round = 0,
-    as_json: AsJson = False,
 ) -> None:
     """Take in a rater's stars.
 
@@ -165,11 +154,11 @@ def import_(
         # What was given on the web until now is the earlier of the two.
         land_marks(ledger, lake)
         imported = import_ratings(ledger, lake, file, user, occasion=occasion or None, number=number or None)
-    print_result(asdict(imported), as_json=as_json, then="proctor calibrate status")
+    print_result(asdict(imported), then="proctor calibrate status")
 
 
 @calibrate_app.command()
-def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) -> None:
+def status(occasion: Occasion = "", number: Round = 0) -> None:
     """How far a round is.
 
     It shows what is rated, in dispute and settled, and what each rater still has to do.
@@ -183,11 +172,11 @@ def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) 
         then = "proctor calibrate export FILE.xlsx --user USER --disputes"
     elif not counts["settled"]:
         then = "proctor calibrate export FILE.xlsx --user USER, and import for every rater"
-    print_result(counts, as_json=as_json, then=then)
+    print_result(counts, then=then)
 
 
 @calibrate_app.command()
-def report(occasion: Occasion = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
+def report(occasion: Occasion = "", no_server: NoServer = False) -> None:
     """Compare every judge with the people; keep and show the result.
 
     From now on the judge that agrees most, on enough responses, is the first one of runs that are not published yet. Exit code
@@ -202,7 +191,6 @@ def report(occasion: Occasion = "", no_server: NoServer = False, as_json: AsJson
     is_settled = found["primary_judge"] is not None
     print_result(
         {**result, **found},
-        as_json=as_json,
         lines=describe_calibration(found),
         then="proctor sql judge_groups, proctor sql judge_confusion, proctor sql judge_choice"
         if is_settled
@@ -219,7 +207,6 @@ def report(occasion: Occasion = "", no_server: NoServer = False, as_json: AsJson
 def marks(
     file: Annotated[Path, typer.Argument(help="CSV, JSONL or Parquet with a row per marked answer.")],
     columns: Annotated[str, typer.Option("--columns", help="The two columns of marks, comma separated.")],
-    as_json: AsJson = False,
 ) -> None:
     """How far two columns of marks agree: kappa in three weightings, equal marks, bias.
 
@@ -230,13 +217,11 @@ def marks(
     names = split_names(columns) or []
     if len(names) != 2:
         raise UsageError("--columns names two columns, for example --columns human_1,human_2.")
-    print_result(asdict(compare_marks(read_marks(file, *names))), as_json=as_json)
+    print_result(asdict(compare_marks(read_marks(file, *names))))
 
 
 @calibrate_app.command()
-def selftest(
-    judge: Annotated[str, typer.Option("--judge", help="A judge of the registry.")], as_json: AsJson = False
-) -> None:
+def selftest(judge: Annotated[str, typer.Option("--judge", help="A judge of the registry.")]) -> None:
     """Try a judge with wrong answers that speak to it.
 
     Such answers hold orders, false references or ready-made verdicts.
@@ -255,7 +240,7 @@ def selftest(
         + (f", {row['unparsed_count']} unreadable" if row["unparsed_count"] else "")
         for row in rows
     ]
-    print_result({"judge": judge, "addresses": rows}, as_json=as_json, lines=lines)
+    print_result({"judge": judge, "addresses": rows}, lines=lines)
     if won := [str(row["address"]) for row in rows if float(str(row["stars_won"])) >= 1.0]:
         raise GateError(
             f"{judge} gives stars to wrong answers that speak to it ({', '.join(won)}). Judge with another model, or look at every "

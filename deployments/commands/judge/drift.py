@@ -8,7 +8,7 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_registry, check_run
-from deployments.commands.options import AsJson, Month, NoServer, read_month
+from deployments.commands.options import Month, NoServer, read_month
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
@@ -23,7 +23,6 @@ def draw(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A judged run.")],
     name: Annotated[str, typer.Option("--name", help="Name of the set. Default: anchors- and the run.")] = "",
     size: Annotated[int, typer.Option("--size", help="Responses in the set.")] = 200,
-    as_json: AsJson = False,
 ) -> None:
     """Draw the responses that are judged again every month.
 
@@ -40,13 +39,12 @@ def draw(
             "responses": drawn.height,
             "candidates": drawn["model"].n_unique(),
         },
-        as_json=as_json,
         then="proctor drift run",
     )
 
 
 @drift_app.command()
-def run(month: Month = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
+def run(month: Month = "", no_server: NoServer = False) -> None:
     """Let every judge in use judge the anchor set, once a month.
 
     In a judge's first month it does so three times.
@@ -60,7 +58,7 @@ def run(month: Month = "", no_server: NoServer = False, as_json: AsJson = False)
     result = run_flow("drift", without_server=no_server, month=read_month(month))
     if not result["anchor_set"]:
         raise UsageError("There is no anchor set. `proctor drift draw RUN` draws one.")
-    print_result(result, as_json=as_json, then="proctor drift report")
+    print_result(result, then="proctor drift report")
     if result["anchor_failure"]:
         raise typer.Exit(1)
     if result["changed_judges"]:
@@ -70,7 +68,7 @@ def run(month: Month = "", no_server: NoServer = False, as_json: AsJson = False)
 
 
 @drift_app.command()
-def report(as_json: AsJson = False) -> None:
+def report() -> None:
     """What the anchor responses say of every judge, month by month.
 
     Example: proctor drift report
@@ -83,4 +81,4 @@ def report(as_json: AsJson = False) -> None:
         + (" ALARM" if row["is_alarm"] else "")
         for row in rows
     ] or ["No judge has judged an anchor set in two months yet."]
-    print_result({"checks": rows}, as_json=as_json, lines=lines)
+    print_result({"checks": rows}, lines=lines)

@@ -11,7 +11,6 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_registry, check_run
-from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.judging import compare_labels, draw_failures, export_failures, import_failures, prelabel_failures
 from tasks.judging.marking import land_marks
@@ -31,7 +30,6 @@ def draw(
         int, typer.Option("--per-model", help="Failed responses of each candidate, or all it has.")
     ] = 50,
     name: Annotated[str, typer.Option("--name", help="Tells several samples of a run apart.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Draw responses with 0 or 1 star, by candidate.
 
@@ -48,16 +46,13 @@ def draw(
             "responses": drawn.height,
             "by_candidate": dict(drawn.group_by("model").len().sort("model").iter_rows()),
         },
-        as_json=as_json,
         then="proctor errors prelabel --model MODEL, or proctor errors export FILE.xlsx",
     )
 
 
 @errors_app.command()
 def prelabel(
-    model: Annotated[str, typer.Option("--model", help="A model of the registry.")],
-    sample: Sample = "",
-    as_json: AsJson = False,
+    model: Annotated[str, typer.Option("--model", help="A model of the registry.")], sample: Sample = ""
 ) -> None:
     """Let a model say which class each failure belongs to; people confirm or correct it.
 
@@ -70,7 +65,7 @@ def prelabel(
     labeller = read_registry(settings.registry_path).get(model)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         result = asyncio.run(prelabel_failures(ledger, lake, settings, labeller, sample or None))
-    print_result(result, as_json=as_json, then="proctor errors export FILE.xlsx")
+    print_result(result, then="proctor errors export FILE.xlsx")
 
 
 @errors_app.command("export")
@@ -78,7 +73,6 @@ def export(
     out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
     sample: Sample = "",
     blind: Annotated[bool, typer.Option("--blind", help="Without what a model thought.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Write the workbook in which a person gives each failure its class.
 
@@ -88,11 +82,7 @@ def export(
     """
     with open_lake(load_settings(), read_only=True) as lake:
         count = export_failures(lake, out, sample_id=sample or None, is_blind=blind)
-    print_result(
-        {"out": str(out), "responses": count},
-        as_json=as_json,
-        then=f"proctor errors import {out} --user USER",
-    )
+    print_result({"out": str(out), "responses": count}, then=f"proctor errors import {out} --user USER")
 
 
 @errors_app.command("import")
@@ -100,7 +90,6 @@ def import_(
     file: Annotated[Path, typer.Argument(help="The workbook, filled in.")],
     user: Annotated[str, typer.Option("--user", help="Who gave the classes; it is kept with them.")],
     sample: Sample = "",
-    as_json: AsJson = False,
 ) -> None:
     """Take in the classes that a person gave. The same workbook again changes nothing.
 
@@ -111,11 +100,11 @@ def import_(
         # What was given on the web until now is the earlier of the two.
         land_marks(ledger, lake)
         imported = import_failures(ledger, lake, file, user, sample_id=sample or None)
-    print_result(asdict(imported), as_json=as_json, then="proctor errors report")
+    print_result(asdict(imported), then="proctor errors report")
 
 
 @errors_app.command()
-def report(sample: Sample = "", as_json: AsJson = False) -> None:
+def report(sample: Sample = "") -> None:
     """How much of a sample is labelled, and how far model and people agree.
 
     It also shows the shares of the classes with their intervals.
@@ -138,4 +127,4 @@ def report(sample: Sample = "", as_json: AsJson = False) -> None:
         f"({row['error_share_low']:.0f} to {row['error_share_high']:.0f})"
         for row in shares
     ]
-    print_result({**found, "shares": shares}, as_json=as_json, lines=lines)
+    print_result({**found, "shares": shares}, lines=lines)

@@ -11,7 +11,7 @@ import typer
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_registry, check_run, has_published, list_unpublished
 from deployments.commands.exam.month_told import describe_edition
-from deployments.commands.options import AnyRun, AsJson, NoServer
+from deployments.commands.options import AnyRun, NoServer
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
@@ -39,7 +39,6 @@ def judge(
         bool, typer.Option("--wait", help="Stay until no call is in a batch any more, and land everything.")
     ] = False,
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Judge every landed response that has no judgement yet.
 
@@ -71,7 +70,7 @@ def judge(
     if result["pending_calls"]:
         again = f"proctor judge --run {run_id} --batch" if run_id else "proctor judge --batch"
         then = f"{again} when the batches have ended (proctor models batches)"
-    print_result(result, as_json=as_json, then=then)
+    print_result(result, then=then)
     if result["failed_judgements"]:
         raise typer.Exit(1)
 
@@ -101,7 +100,6 @@ def publish(
     ] = False,
     reason: Annotated[str, typer.Option("--reason", help="Why; the leaderboard shows it.")] = "",
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Freeze what a judged run came to and publish it.
 
@@ -141,7 +139,7 @@ def publish(
     lines, then = [describe_edition(one) for one in done], "proctor sql leaderboard"
     if not lines and not refused:
         lines, then = _describe_nothing_to_publish()
-    print_result({"editions": done, "refused": refused}, as_json=as_json, lines=lines, then=then)
+    print_result({"editions": done, "refused": refused}, lines=lines, then=then)
     if refused:
         raise GateError("\n".join(refused))
 
@@ -164,7 +162,6 @@ def report(
         ),
     ] = "",
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Render the report over the whole lake.
 
@@ -180,14 +177,12 @@ def report(
         out.mkdir(parents=True, exist_ok=True)
     folder = "" if out is None else str(out.resolve())
     result = run_flow("report", without_server=no_server, out_dir=folder, team=team)
-    print_result(result, as_json=as_json, then="open the page in a browser; the folder needs no network")
+    print_result(result, then="open the page in a browser; the folder needs no network")
 
 
 @unparsed_app.command("export")
 def export(
-    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
-    run_id: AnyRun = "",
-    as_json: AsJson = False,
+    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")], run_id: AnyRun = ""
 ) -> None:
     """Write the workbook in which a person gives stars where no judge's reply could be read.
 
@@ -205,7 +200,7 @@ def export(
     with open_lake(load_settings(), read_only=True) as lake:
         count = export_unparsed(lake, out, run_id or None)
     then = f"proctor unparsed import {out} --user USER" if count else ""
-    print_result({"out": str(out), "responses": count}, as_json=as_json, then=then)
+    print_result({"out": str(out), "responses": count}, then=then)
 
 
 @unparsed_app.command("import")
@@ -213,7 +208,6 @@ def import_(
     file: Annotated[Path, typer.Argument(help="The workbook, filled in.")],
     user_id: Annotated[str, typer.Option("--user", help="Who gave the stars; it is kept with them.")],
     run_id: AnyRun = "",
-    as_json: AsJson = False,
 ) -> None:
     """Take in the stars that a person gave; they count from now on.
 
@@ -227,4 +221,4 @@ def import_(
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         imported = import_unparsed(ledger, lake, file, user_id, run_id or None)
-    print_result(asdict(imported), as_json=as_json, then="proctor sql resolved_judgements")
+    print_result(asdict(imported), then="proctor sql resolved_judgements")

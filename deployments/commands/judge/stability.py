@@ -8,7 +8,7 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_run
-from deployments.commands.options import AsJson, read_month
+from deployments.commands.options import read_month
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import PROMPT_STYLES
@@ -39,7 +39,6 @@ def stability(
     seed: Annotated[
         int, typer.Option("--seed", help="Where the draws start: the same seed gives the same rows.")
     ] = 0,
-    as_json: AsJson = False,
 ) -> None:
     """Draw other samples from the questions of a published edition.
 
@@ -73,7 +72,6 @@ def stability(
             "bootstrap_scores": found.frames["bootstrap_scores"].height,
             "rating_curves": found.frames["rating_curves"].height,
         },
-        as_json=as_json,
         then="proctor sql repeat_stability, proctor sql rating_stability",
     )
 
@@ -95,7 +93,6 @@ def _read_sizes(option: str, text: str) -> list[int]:
 
 def recalibrate(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
-    as_json: AsJson = False,
 ) -> None:
     """Show what a new fit of all editions would move; write nothing.
 
@@ -134,7 +131,6 @@ def recalibrate(
             "candidates": candidates,
             "questions": questions,
         },
-        as_json=as_json,
         lines=lines,
     )
 
@@ -146,7 +142,6 @@ def improvement(
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Of simulated candidates instead of real ones.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Tell how S of each candidate moved since a month, and whether it is more than noise.
 
@@ -168,6 +163,5 @@ def improvement(
             "rows": found.height,
             "more_than_noise": told.height,
         },
-        as_json=as_json,
         then=f"proctor sql improvement_since --param since_month={month}" if month else "",
     )

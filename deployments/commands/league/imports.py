@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.league.statistics import ImportRequest, import_scores
@@ -51,11 +49,9 @@ class ImportOptions:
         return ImportRequest(self.league_id, self.domain, self.run_type, self.scale, families, names)
 
 
-@with_option_groups
 def import_league(
     files: Annotated[list[Path], typer.Argument(help="Workbooks (.xlsx), CSV or Parquet files of scores.")],
     asked: ImportOptions,
-    as_json: AsJson = False,
 ) -> None:
     """Read the raw scores of a league that was made elsewhere.
 
@@ -81,7 +77,6 @@ def import_league(
             "overlaps": dict(found.overlap_counts),
             "sheets_left": {name: list(sheets) for name, sheets in found.sheets_left.items()},
         },
-        as_json=as_json,
         then=f"proctor league report {found.league_id}",
     )
 

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_records, print_result
 from deployments.commands.league.rules import Candidates, Domains, RuleOptions, build_rules
-from deployments.commands.options import AsJson, FlowOptions, split_names
+from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -81,7 +80,6 @@ def export(
     user_id: Annotated[
         str, typer.Option("--user", help="Person who judges; what they judged before is left out.")
     ],
-    as_json: AsJson = False,
 ) -> None:
     """Write the workbook in which a person judges questions and flagged answers of a league.
 
@@ -96,7 +94,7 @@ def export(
     with open_lake(load_settings(), read_only=True) as lake:
         exported = export_waiting(lake, league_id, out, user_id)
     then = f"proctor league validate import {league_id} {out} --user {user_id}"
-    print_result({"out": str(out)} | asdict(exported), as_json=as_json, then=then)
+    print_result({"out": str(out)} | asdict(exported), then=then)
 
 
 @validate_app.command("import")
@@ -104,7 +102,6 @@ def import_(
     league_id: JudgedLeague,
     file: Annotated[Path, typer.Argument(help="The workbook, filled in.")],
     user_id: Annotated[str, typer.Option("--user", help="Who judged; it is kept with the decisions.")],
-    as_json: AsJson = False,
 ) -> None:
     """Take in what a person decided.
 
@@ -117,7 +114,7 @@ def import_(
         # What was given on the web until now is the earlier of the two.
         land_marks(ledger, lake)
         imported = import_decisions(ledger, lake, league_id, file, user_id)
-    print_result(asdict(imported), as_json=as_json, then=f"proctor league status {league_id}")
+    print_result(asdict(imported), then=f"proctor league status {league_id}")
 
 
 def report(
@@ -139,7 +136,6 @@ def report(
     seed: Annotated[
         int, typer.Option("--seed", help="Where the draws start: the same seed gives the same rows.")
     ] = 0,
-    as_json: AsJson = False,
 ) -> None:
     """Compute a league's statistics, land them, and write its page, which needs no network.
 
@@ -150,7 +146,6 @@ def report(
     Example: proctor league report summer
     """
     from tasks.proof import close_report
-    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     folder = out or settings.home / "reports"
@@ -172,7 +167,6 @@ def report(
             "has_questions": with_questions,
             "report": str(page),
         },
-        as_json=as_json,
         then="open the page in a browser; proctor sql league_ranking",
     )
 
@@ -181,14 +175,12 @@ league_app.add_typer(validate_app, name="validate")
 
 
 @league_app.command()
-@with_option_groups
 def plan(
     candidates: Candidates,
     domains: Domains = "mathematics",
     *,
     options: RuleOptions,
     without_reference: WithoutReference = False,
-    as_json: AsJson = False,
 ) -> None:
     """Show calls, tokens and cost of each candidate before anything is paid.
 
@@ -201,13 +193,10 @@ def plan(
     """
     rules = build_rules(candidates, domains, options)
     models = check_rules(rules, read_registry(load_settings().registry_path))
-    _print_rows(
-        [asdict(one) for one in preview_league(rules, models, with_reference=not without_reference)], as_json
-    )
+    _print_rows([asdict(one) for one in preview_league(rules, models, with_reference=not without_reference)])
 
 
 @league_app.command()
-@with_option_groups
 def run(
     league_id: LeagueId,
     candidates: Candidates = "",
@@ -215,7 +204,7 @@ def run(
     *,
     options: RuleOptions,
     play: PlayOptions,
-    how: FlowOptions,
+    no_server: NoServer = False,
 ) -> None:
     """Play a league to its end.
 
@@ -239,13 +228,13 @@ def run(
             claim_league(lake, settings, read_registry(settings.registry_path), league_id, rules)
     result = run_flow(
         "league",
-        without_server=how.no_server,
+        without_server=no_server,
         league_id=league_id,
         run_type="without_reference" if play.without_reference else "full",
         budget_usd=play.budget,
         voids_failures=play.void_failed,
     )
-    print_result(result, as_json=how.as_json, then=f"proctor league status {league_id}")
+    print_result(result, then=f"proctor league status {league_id}")
     if result["open_rounds"]:
         raise typer.Exit(1)
 
@@ -253,7 +242,6 @@ def run(
 @league_app.command()
 def status(
     league_id: Annotated[str, typer.Argument(help="Id of the league. Default: every league.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Show how far leagues are.
 
@@ -266,7 +254,7 @@ def status(
         found = lake.run_named("league_progress", {"league_id": league_id or None})
     if league_id and found.is_empty():
         raise UsageError(f"There is no league {league_id!r}. `proctor league status` shows all.")
-    _print_rows(found.to_dicts(), as_json)
+    _print_rows(found.to_dicts())
 
 
 @league_app.command()
@@ -276,7 +264,6 @@ def season(
         str, typer.Option("--season", help="For example 2026-Q4. Default: the present one.")
     ] = "",
     language: Annotated[str, typer.Option("--language", help="Language of the topics, en or zh.")] = "en",
-    as_json: AsJson = False,
 ) -> None:
     """Show the topics of a season.
 
@@ -290,7 +277,7 @@ def season(
         for domain in map(read_domain, split_names(domains) or [])
         for topic in list_topics(domain, named, language)
     ]
-    _print_rows(rows, as_json)
+    _print_rows(rows)
 
 
 @league_app.command()
@@ -301,7 +288,6 @@ def enter(
     ],
     matches: Annotated[int, typer.Option("--matches", min=1, help="Matches in each domain.")] = 60,
     budget: Budget = None,
-    as_json: AsJson = False,
 ) -> None:
     """Let a new candidate enter a finished league by matches, without playing it again.
 
@@ -327,11 +313,11 @@ def enter(
                 progress=progress.reach,
             )
         )
-    _print_rows([asdict(rating) for rating in ratings], as_json)
+    _print_rows([asdict(rating) for rating in ratings])
 
 
-def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
-    print_records(tuple(rows[0]) if rows else (), rows, as_json=as_json)
+def _print_rows(rows: list[dict[str, Any]]) -> None:
+    print_records(tuple(rows[0]) if rows else (), rows)
 
 
 league_app.command()(report)

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.operations.archiving import archive_runs, plan_archive
 from warehouse.lake import open_lake
@@ -18,7 +17,6 @@ from warehouse.ledger.engine.opening import open_ledger
 def archive(
     run_id: Annotated[str, typer.Argument(metavar="[RUN]", help="A run; all that may go by default.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this it is only shown.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Move replies, answers and steps of closed runs from the ledger to the lake.
 
@@ -34,7 +32,6 @@ def archive(
             done = archive_runs(settings, ledger, lake, run_id)
             print_result(
                 {"archived": [asdict(one) for one in done]},
-                as_json=as_json,
                 lines=[
                     f"Run {one.run_id} has left the ledger: {', '.join(f'{count} {name}' for name, count in sorted(one.rows.items()))}."
                     for one in done
@@ -54,7 +51,6 @@ def archive(
     ]
     print_result(
         {"runs": [asdict(one) for one in found]},
-        as_json=as_json,
         lines=[
             *(lines or ["No closed run has rows in the ledger."]),
             "Nothing was moved: give --yes to do it.",

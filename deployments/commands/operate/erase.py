@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import with_option_groups
-from deployments.command_line.printing import print_note, print_result
-from deployments.commands.options import AsJson, read_month
+from deployments.command_line.printing import is_json, print_note, print_result
+from deployments.commands.options import read_month
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.operations.erasure import (
@@ -65,13 +64,11 @@ class ErasureOptions:
     ] = False
 
 
-@with_option_groups
 def erase(
     wanted: ErasureOptions,
     yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this it is only shown.")] = False,
     reason: Annotated[str, typer.Option("--reason", help="Why; it is kept for ever.")] = "",
     user_id: Annotated[str, typer.Option("--as", help="Who erases: an admin.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Erase the raw texts of answers, reasoning, and what judges wrote of them.
 
@@ -88,7 +85,7 @@ def erase(
     if wanted.policy + wanted.again + named != 1:
         raise UsageError("Name what is to be erased: --month, --model or both, or --policy, or --again.")
     if wanted.again:
-        _finish(user_id, yes=yes, as_json=as_json)
+        _finish(user_id, yes=yes)
         return
     if wanted.policy:
         if settings.keep_raw_months is None:
@@ -100,12 +97,12 @@ def erase(
     else:
         scope = Scope(month=read_month(wanted.month) if wanted.month else None, model=wanted.model or None)
     if yes:
-        _erase(scope, reason, user_id, as_json=as_json)
+        _erase(scope, reason, user_id)
     else:
-        _show(scope, as_json=as_json)
+        _show(scope)
 
 
-def _show(scope: Any, *, as_json: bool) -> None:
+def _show(scope: Any) -> None:
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plans = plan_erasure(ledger, lake, settings, scope)
@@ -119,9 +116,7 @@ def _show(scope: Any, *, as_json: bool) -> None:
     }
     lines = [*_describe(plans), STAYS, LOST, BACKUPS, *_name_backups(backups)]
     print_result(
-        result,
-        as_json=as_json,
-        lines=[*lines, "Nothing was erased: give --yes, --reason and --as with an admin to do it."],
+        result, lines=[*lines, "Nothing was erased: give --yes, --reason and --as with an admin to do it."]
     )
 
 
@@ -161,28 +156,28 @@ def _count_sessions(count: int) -> str:
     return "1 session" if count == 1 else f"{count} sessions"
 
 
-def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
+def _erase(scope: Any, reason: str, user_id: str) -> None:
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         check_may_erase(ledger, user_id)
         backups = _list_backups(ledger)
     done = erase_texts(settings, scope, reason=reason, erased_by=user_id)
-    _print(done, as_json=as_json)
-    if not as_json:
+    _print(done)
+    if not is_json():
         for line in (BACKUPS, *_name_backups(backups)):
             print_note(line)
 
 
-def _finish(user_id: str, *, yes: bool, as_json: bool) -> None:
+def _finish(user_id: str, *, yes: bool) -> None:
     settings = load_settings()
     if not yes:
         raise UsageError("--again erases at once what was erased before: give --yes too.")
     with open_ledger(settings.ledger_address) as ledger:
         check_may_erase(ledger, user_id)
-    _print(finish_erasures(settings, every=True), as_json=as_json)
+    _print(finish_erasures(settings, every=True))
 
 
-def _print(done: Any, *, as_json: bool) -> None:
+def _print(done: Any) -> None:
     lines = [
         f"{one.answer_count} answers in {_count_sessions(one.session_count)} of run {one.run_id} are erased ({one.erasure_id})."
         for one in done.erasures
@@ -195,4 +190,4 @@ def _print(done: Any, *, as_json: bool) -> None:
         "rewritten": done.rewritten,
         "deleted_files": done.deleted_files,
     }
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)

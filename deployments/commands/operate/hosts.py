@@ -8,7 +8,6 @@ import typer
 
 from deployments.command_line import group_with_default
 from deployments.command_line.printing import print_records, print_result
-from deployments.commands.options import AsJson
 from deployments.home import accept_files, list_shared
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -23,7 +22,7 @@ hosts_app = typer.Typer(cls=group_with_default("list"))
 
 
 @hosts_app.command(name="list")
-def list_hosts(as_json: AsJson = False) -> None:
+def list_hosts() -> None:
     """List keys, registry and archive as this host has them.
 
     Each is the same as the installation's, different, or missing.
@@ -33,16 +32,13 @@ def list_hosts(as_json: AsJson = False) -> None:
     Example: proctor hosts
     """
     rows = list_shared(load_settings())
-    print_records(_COLUMNS, rows, as_json=as_json)
+    print_records(_COLUMNS, rows)
     if any(row["state"] in ("differs", "missing here") for row in rows):
         raise typer.Exit(1)
 
 
 @hosts_app.command()
-def accept(
-    names: Annotated[list[str], typer.Argument(help="As `proctor hosts` names them.")],
-    as_json: AsJson = False,
-) -> None:
+def accept(names: Annotated[list[str], typer.Argument(help="As `proctor hosts` names them.")]) -> None:
     """Let keys, registry or archive hold for all hosts as this one has them.
 
     This is for the time after they were changed on purpose.
@@ -59,7 +55,6 @@ def accept(
     accepted = accept_files(settings, names)
     print_result(
         {"accepted": [file.name for file in accepted]},
-        as_json=as_json,
         lines=[f"{file.name} holds for all hosts as it is in {file.path}." for file in accepted],
         then="give the other hosts the same",
     )
@@ -70,7 +65,6 @@ def clock(
         bool,
         typer.Option("--confirm", help="Take the clock as right; the audit log records who, and both times."),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Compare the clock with other evidence of the time.
 
@@ -94,6 +88,6 @@ def clock(
         "doubt_s": round(doubt_s, 3),
         "problem": found.problem,
     }
-    print_result(result, as_json=as_json)
+    print_result(result)
     if found.problem is not None:
         raise typer.Exit(1)

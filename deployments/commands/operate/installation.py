@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_note, print_result
-from deployments.commands.options import AsJson
 from deployments.flow_runs import POOL_KINDS, deploy_flows
 from deployments.flow_runs.server import has_page, start_server, stop_server
 from deployments.home import check_host, create_home, describe_home
@@ -25,7 +24,6 @@ def init(
             "--join", help="Make this home one of the installation that its ledger belongs to already."
         ),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Create PROCTOR_HOME: ledger, lake, and a model registry to fill in.
 
@@ -40,7 +38,6 @@ def init(
     made = create_home(settings, joins=join, tell=print_note)
     print_result(
         made,
-        as_json=as_json,
         then=f"proctor start, which asks for all of it; or fill in {made['registry']}, then proctor ingest PAPERS",
     )
 
@@ -56,7 +53,6 @@ def up(
             help="Serve Prefect's web page too, and print its address and the password that it asks for.",
         ),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Start a local Prefect server (and worker) in the background.
 
@@ -79,12 +75,10 @@ def up(
                 "The server runs already, without its page. `proctor down`, then `proctor up --ui` starts it with one."
             )
         result |= {"page": f"http://127.0.0.1:{state.port}", "password": state.auth}
-    print_result(
-        result, as_json=as_json, then="proctor deploy registers the scheduled flows; proctor down stops it"
-    )
+    print_result(result, then="proctor deploy registers the scheduled flows; proctor down stops it")
 
 
-def down(as_json: AsJson = False) -> None:
+def down() -> None:
     """Stop the server and worker of this PROCTOR_HOME.
 
     Nothing is lost: flows resume from the ledger.
@@ -94,12 +88,11 @@ def down(as_json: AsJson = False) -> None:
     stopped = stop_server(load_settings())
     print_result(
         {"stopped": stopped},
-        as_json=as_json,
         lines=[f"Stopped {len(stopped)} processes." if stopped else "No server was running."],
     )
 
 
-def status(as_json: AsJson = False) -> None:
+def status() -> None:
     """Show what runs and what lies where.
 
     It shows server, ledger, lake, reviews that wait, and runs that are open.
@@ -110,7 +103,7 @@ def status(as_json: AsJson = False) -> None:
     with not_waiting():
         description = describe_home(load_settings())
     then = "proctor ingest PAPERS" if not description["rows"] else "proctor review status"
-    print_result(description, as_json=as_json, then=then)
+    print_result(description, then=then)
 
 
 def deploy(
@@ -118,7 +111,6 @@ def deploy(
         str,
         typer.Option("--pool", help="Where runs run: process (a worker on a host), docker or kubernetes."),
     ] = "process",
-    as_json: AsJson = False,
 ) -> None:
     """Register every flow of deployments/prefect.yaml with the server.
 
@@ -132,7 +124,7 @@ def deploy(
     if kind is None:
         raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")
     deployed = deploy_flows(load_settings(), pool=kind)
-    print_result({"deployed": deployed}, as_json=as_json, then="proctor runs shows what has run")
+    print_result({"deployed": deployed}, then="proctor runs shows what has run")
 
 
 def worker(
@@ -163,6 +155,6 @@ def worker(
 
     if only_jobs:
         counts, is_left = do_jobs(load_settings(), name)
-        print_result({**counts, "is_left": is_left}, as_json=False, then="proctor runs shows what was done")
+        print_result({**counts, "is_left": is_left}, then="proctor runs shows what was done")
         raise typer.Exit(1 if is_left else 0)
     serve_worker(load_settings(), name, limit=limit)

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.printing import print_note, print_result
-from deployments.commands.options import AsJson
+from deployments.command_line.printing import is_json, print_note, print_result
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from warehouse.ledger.engine.opening import open_ledger
@@ -27,7 +26,6 @@ def metrics(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write them into this file, for a node exporter.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Numbers of runs for Prometheus, printed, written or served.
 
@@ -55,7 +53,7 @@ def metrics(
             serve_run_metrics(settings, ledger, host, port)
         elif out is not None:
             write_run_metrics(settings, ledger, out)
-        elif as_json:
-            print_result({"metrics": list_run_metrics(settings, ledger)}, as_json=True)
+        elif is_json():
+            print_result({"metrics": list_run_metrics(settings, ledger)})
         else:
             print(render_run_metrics(settings, ledger), end="")

@@ -10,7 +10,6 @@ import typer
 
 from deployments.command_line import group_with_default
 from deployments.command_line.printing import print_note, print_records, print_result
-from deployments.commands.options import AsJson
 from schemas.errors import GateError
 from tasks.operations.packages import describe_materials, find_advisories, list_packages, read_advisories
 
@@ -18,21 +17,18 @@ packages_app = typer.Typer(cls=group_with_default("list"))
 
 
 @packages_app.command("list")
-def show_packages(as_json: AsJson = False) -> None:
+def show_packages() -> None:
     """List what is installed of Proctor and of all that it needs, with each licence.
 
     Example: proctor packages
     """
     columns = ("name", "version", "licence", "homepage")
-    print_records(
-        columns, [{name: getattr(one, name) for name in columns} for one in list_packages()], as_json=as_json
-    )
+    print_records(columns, [{name: getattr(one, name) for name in columns} for one in list_packages()])
 
 
 @packages_app.command("sbom")
 def write_materials(
     out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("proctor.cdx.json"),
-    as_json: AsJson = False,
 ) -> None:
     """Write the software bill of materials of this installation: CycloneDX 1.6, as JSON.
 
@@ -42,7 +38,7 @@ def write_materials(
     out.write_text(
         json.dumps(describe_materials(packages), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
-    print_result({"file": str(out), "packages": len(packages)}, as_json=as_json)
+    print_result({"file": str(out), "packages": len(packages)})
 
 
 @packages_app.command("check")
@@ -56,7 +52,6 @@ def check_advisories(
             "--except", help="An advisory that was looked at and does not concern you. May be given again."
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Compare what is installed with known advisories, from a file: nothing is sent to anybody.
 
@@ -79,7 +74,6 @@ def check_advisories(
             "newest": newest or None,
             "found": [one._asdict() for one in found],
         },
-        as_json=as_json,
         lines=[
             f"{len(packages)} packages compared with {len(advisories)} advisories, the newest of {newest or 'no date'}.",
             *(

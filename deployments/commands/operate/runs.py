@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deployments.command_line import group_with_default
-from deployments.command_line.printing import print_note, print_records, print_result, render_duration
-from deployments.commands.options import AsJson, NoServer, read_month
+from deployments.command_line.printing import (
+    is_json,
+    print_note,
+    print_records,
+    print_result,
+    render_duration,
+)
+from deployments.commands.options import NoServer, read_month
 from deployments.flow_runs import PAID, check_budget, find_deployment, run_flow, start_on_worker
 from deployments.flow_runs.server import fetch_run_lines
 from schemas.errors import FlowError, UsageError
@@ -51,7 +57,6 @@ def list_runs(
     most: Annotated[
         int, typer.Option("--most", min=1, max=_MOST_RUNS, help="How many, the newest first.")
     ] = 20,
-    as_json: AsJson = False,
 ) -> None:
     """What has run, newest first, and how it ended.
 
@@ -67,7 +72,7 @@ def list_runs(
     with not_waiting(), open_ledger(load_settings().ledger_address) as ledger:
         found = list_run_states(ledger, most=most, flow=flow or None)
         missed = select_unmade(find_missed_runs(ledger))
-    if as_json:
+    if is_json():
         print_result(
             {
                 "runs": [asdict(one) for one in found],
@@ -75,11 +80,10 @@ def list_runs(
                     {"deployment": one.deployment, "due_at": one.due_at.isoformat(), "remedy": one.remedy}
                     for one in missed
                 ],
-            },
-            as_json=True,
+            }
         )
         return
-    print_records(_RUN_COLUMNS, [_render_run(one) for one in found], as_json=False)
+    print_records(_RUN_COLUMNS, [_render_run(one) for one in found])
     for one in missed:
         print_note(f"{one.describe()}. Next: {one.remedy}")
 
@@ -109,7 +113,6 @@ def start(
         ),
     ] = False,
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Run a deployment now, in this process, with its own parameters.
 
@@ -125,22 +128,21 @@ def start(
     if PAID in found.tags:
         check_budget(load_settings())
     if on_worker:
-        print_result({"flow_run_id": start_on_worker(found)}, as_json=as_json, then="proctor runs")
+        print_result({"flow_run_id": start_on_worker(found)}, then="proctor runs")
         return
     try:
         with as_deployment(found.name):
             result = run_flow(found.flow, without_server=no_server, must_succeed=True, **found.parameters)
     except FlowError as error:
         if error.result:
-            print_result(error.result, as_json=as_json)
+            print_result(error.result)
         raise
-    print_result(result, as_json=as_json, then="proctor runs")
+    print_result(result, then="proctor runs")
 
 
 @runs_app.command("leave-out")
 def leave_out(
     month: Annotated[str, typer.Argument(help="A month that passed without its run, YYYY-MM.")],
-    as_json: AsJson = False,
 ) -> None:
     """Say that a month which passed without its run is to have none.
 
@@ -150,14 +152,13 @@ def leave_out(
     """
     with open_ledger(load_settings().ledger_address) as ledger:
         leave_month_out(ledger, read_month(month, "MONTH"))
-    print_result({"left_out": month}, as_json=as_json, then="proctor runs")
+    print_result({"left_out": month}, then="proctor runs")
 
 
 def logs(
     run: Annotated[
         str, typer.Argument(help="Name of a run (the newest of that name), or how its id begins.")
     ],
-    as_json: AsJson = False,
 ) -> None:
     """The log of a run: what began and ended when, with ids and counts. Never any content.
 
@@ -178,7 +179,7 @@ def logs(
     if elsewhere:
         # Its own file is on that host; the Prefect server has the same lines from all hosts.
         lines = fetch_run_lines(newest.flow_run_id)
-    if as_json:
+    if is_json():
         print(json.dumps(lines, ensure_ascii=False, indent=2))
         return
     for line in lines:
@@ -192,7 +193,6 @@ def logs(
 @runs_app.command()
 def progress(
     run: Annotated[str, typer.Argument(help="The run. Default: every run that is not closed.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """How far a run is, by candidate: done, pace, time left, cost, failed calls.
 
@@ -206,13 +206,11 @@ def progress(
     with open_ledger(load_settings().ledger_address) as ledger:
         names = [run] if run else list_runs_under_way(ledger)
         found = [read_run_progress(ledger, name) for name in names]
-    if as_json:
-        print_result({"runs": [asdict(one) for one in found]}, as_json=True)
+    if is_json():
+        print_result({"runs": [asdict(one) for one in found]})
         return
     for one in found:
-        print_records(
-            _PROGRESS_COLUMNS, _render_candidates(one), as_json=False, title=f"{one.run_id} ({one.status})"
-        )
+        print_records(_PROGRESS_COLUMNS, _render_candidates(one), title=f"{one.run_id} ({one.status})")
     if not found:
         print_note("No run is under way. Next: proctor exam plan")
 
@@ -254,7 +252,6 @@ def budget(
         typer.Option("--raise", min=0, max=_MOST_USD, help="USD that it may spend from now on, in all."),
     ] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why; kept beside the limit.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """What a run has spent on exam and judging, and what it may spend.
 
@@ -279,8 +276,5 @@ def budget(
         *(f"{one.set_at[:16]} ${one.limit_usd:.2f} by {one.set_by}: {one.reason}" for one in found.limits),
     ]
     print_result(
-        asdict(found),
-        as_json=as_json,
-        lines=lines,
-        then="run the command that stopped again" if limit is not None else "",
+        asdict(found), lines=lines, then="run the command that stopped again" if limit is not None else ""
     )

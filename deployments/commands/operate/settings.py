@@ -10,7 +10,6 @@ import typer
 
 from deployments.command_line import group_with_default
 from deployments.command_line.printing import print_note, print_records, print_result
-from deployments.commands.options import AsJson
 from schemas.asked_secrets import COMMAND, AskedSecret, show_value
 from schemas.errors import UsageError
 from schemas.settings import PREFIX, TOML_NAME, Settings, find_toml, load_settings, read_setting
@@ -26,7 +25,6 @@ def list_settings(
     changed: Annotated[
         bool, typer.Option("--changed", help="Only settings that differ from their default.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """List every setting: its value, where that is from, and what it means.
 
@@ -45,14 +43,13 @@ def list_settings(
                 zip(_COLUMNS, (name, _show(getattr(settings, name)), source, field.description), strict=True)
             )
         )
-    print_records(_COLUMNS, rows, as_json=as_json)
+    print_records(_COLUMNS, rows)
 
 
 @settings_app.command("set")
 def set_setting(
     name: Annotated[str, typer.Argument(help="The setting, as `proctor settings` names it.")],
     value: Annotated[str, typer.Argument(help="Its value; several names with commas.")],
-    as_json: AsJson = False,
 ) -> None:
     """Write a setting into proctor.toml: the one that holds here, or a new one in this folder.
 
@@ -81,7 +78,7 @@ def set_setting(
     load_settings.cache_clear()
     if f"{PREFIX}{name.upper()}" in os.environ:
         print_note(f"{PREFIX}{name.upper()} is set in the environment, and counts before {path}.")
-    print_result({"setting": name, "value": show_value(read), "file": str(path)}, as_json=as_json)
+    print_result({"setting": name, "value": show_value(read), "file": str(path)})
 
 
 def _show(value: Any) -> str:

@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson, NoServer, read_month
+from deployments.commands.options import NoServer, read_month
 from deployments.demo import render_stages, run_demo
 from deployments.guide import GivenAnswers, guide_month
 from schemas.settings import load_settings
 from tasks.exam.public.log import name_public_folder
 
 
-@with_option_groups
 def start(
     *,
     answers: GivenAnswers,
@@ -54,7 +52,6 @@ def demo(
         bool, typer.Option("--keep-server", help="Leave the local Prefect server running.")
     ] = False,
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Run a whole exam of two months on our own sample papers.
 
@@ -83,4 +80,4 @@ def demo(
     if everything:
         lines.append(f"Analyses {result.analyses_with_rows} have rows; without any:")
         lines += [f"  {name}: {why}" for name, why in result.analyses_without_rows.items()]
-    print_result(result.as_dict(), as_json=as_json, lines=lines, then="proctor sql leaderboard")
+    print_result(result.as_dict(), lines=lines, then="proctor sql leaderboard")

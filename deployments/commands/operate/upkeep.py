@@ -10,7 +10,6 @@ import typer
 
 from deployments.command_line import check_home
 from deployments.command_line.printing import paint, print_result
-from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from warehouse.stores.away import not_waiting
@@ -27,7 +26,6 @@ def backup(
         bool,
         typer.Option("--verify", help="Copy nothing: compare every file of a backup with the list in it."),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Copy ledger, lake, archive and secrets, consistently, while flows may run.
 
@@ -41,16 +39,13 @@ def backup(
     if folder is None:
         if verify:
             raise UsageError("--verify goes with the folder of a backup: name it.")
-        print_result(
-            make_kept_backup(load_settings()), as_json=as_json, then="proctor restore --check tries it out"
-        )
+        print_result(make_kept_backup(load_settings()), then="proctor restore --check tries it out")
         return
     if verify:
         found = verify_backup(folder)
         is_whole = not found["differences"]
         print_result(
             found,
-            as_json=as_json,
             then="proctor restore puts it into an empty home"
             if is_whole
             else "take another copy of the backup, or an earlier one",
@@ -59,7 +54,7 @@ def backup(
             raise typer.Exit(1)
         return
     copied = backup_home(load_settings(), folder)
-    print_result(copied, as_json=as_json, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
+    print_result(copied, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
 
 
 def restore(
@@ -73,7 +68,6 @@ def restore(
             help="Try the newest of the kept backups: restored into a place of its own, looked at, removed. PROCTOR_HOME stays as it is.",
         ),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Put a backup into an empty PROCTOR_HOME.
 
@@ -89,14 +83,14 @@ def restore(
     if check:
         if folder is not None:
             raise UsageError("--check tries the newest of the kept backups. Leave the folder out.")
-        _check_restore(as_json=as_json)
+        _check_restore()
         return
     if folder is None:
         raise UsageError("Name the folder of a backup; --check tries the newest of those that are kept.")
-    print_result(restore_home(load_settings(), folder), as_json=as_json, then="proctor doctor")
+    print_result(restore_home(load_settings(), folder), then="proctor doctor")
 
 
-def _check_restore(*, as_json: bool) -> None:
+def _check_restore() -> None:
     from tasks.operations.backups import check_restore, land_check
 
     settings = load_settings()
@@ -105,14 +99,13 @@ def _check_restore(*, as_json: bool) -> None:
     land_check(settings, found)
     print_result(
         asdict(found) | {"folder": str(found.folder)},
-        as_json=as_json,
         then="take an earlier backup, and make another one: proctor backup" if found.problems else "",
     )
     if found.problems:
         raise typer.Exit(1)
 
 
-def compact(as_json: AsJson = False) -> None:
+def compact() -> None:
     """Merge the lake's files, drop old snapshots and orphans. Queries run meanwhile.
 
     Small files of a month are merged by themselves when it closes; old snapshots, and the files that only they need, stay until this
@@ -127,7 +120,7 @@ def compact(as_json: AsJson = False) -> None:
         counts = compact_lake(lake)
         # Months are known by their files, which are others now.
         close_months(lake)
-    print_result(counts, as_json=as_json)
+    print_result(counts)
 
 
 def doctor(
@@ -145,7 +138,6 @@ def doctor(
             "--all", help="Read every row of lake and ledger, also what was found as it was closed before."
         ),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Check the installation and the data: programs, versions and stores.
 
@@ -164,7 +156,7 @@ def doctor(
     from deployments.doctor import examine_home
 
     if repair:
-        _repair(yes=yes, as_json=as_json)
+        _repair(yes=yes)
         return
     if yes:
         raise UsageError("--yes goes with --repair: the doctor changes nothing.")
@@ -174,7 +166,6 @@ def doctor(
     bad = [finding for finding in findings if finding.severity == "wrong"]
     print_result(
         {"findings": [finding.describe() for finding in findings], "problem_count": len(bad)},
-        as_json=as_json,
         lines=[
             line
             for f in findings
@@ -185,18 +176,14 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _repair(*, yes: bool, as_json: bool) -> None:
+def _repair(*, yes: bool) -> None:
     from deployments.doctor import describe_repair
     from tasks.operations.repair import inspect_home, repair_home
 
     settings = load_settings()
     check_home(settings)
     found = repair_home(settings) if yes else inspect_home(settings)
-    print_result(
-        {**asdict(found), "may_be_done": found.may_be_done},
-        as_json=as_json,
-        lines=describe_repair(found, yes=yes),
-    )
+    print_result({**asdict(found), "may_be_done": found.may_be_done}, lines=describe_repair(found, yes=yes))
     if found.other_faults or (found.lost and not found.is_done):
         raise typer.Exit(1)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson, NoServer, read_month
+from deployments.commands.options import NoServer, read_month
 from deployments.flow_runs import run_flow
 from tasks.operations.validation import select_tables
 
@@ -20,7 +20,6 @@ def validate(
         str, typer.Option("--month", help="Only rows of this month, YYYY-MM. Default: all rows.")
     ] = "",
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Run the Great Expectations suite of every table over what has landed.
 
@@ -42,6 +41,6 @@ def validate(
         lines.append(f"… and {len(broken) - _BROKEN_SHOWN} more: proctor validate --json lists all.")
     verdict = "every rule is kept" if not broken else f"rules are broken in {len(broken)} places"
     lines.append(f"{result['row_count']} rows in {len(result['tables'])} tables: {verdict}.")
-    print_result(result, as_json=as_json, lines=[*lines, f"page: {result['page']}"])
+    print_result(result, lines=[*lines, f"page: {result['page']}"])
     if broken:
         raise typer.Exit(1)

@@ -6,20 +6,18 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import with_option_groups
-from deployments.commands.options import AsJson, ServingOptions
+from deployments.command_line.printing import is_json
+from deployments.commands.options import ServingOptions
 from deployments.flow_runs import leave_keys_behind
 from schemas.settings import load_settings
 
 # Imported within the function: what brings FastAPI. Neither the help nor a wrong option waits for it.
 
 
-@with_option_groups
 def web(
     port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8710,
     *,
     serving: ServingOptions,
-    as_json: AsJson = False,
 ) -> None:
     """Serve the web pages until interrupted.
 
@@ -37,4 +35,4 @@ def web(
     settings = load_settings()
     # Whoever breaks into the pages finds no key of a model.
     leave_keys_behind(settings)
-    serve_web(settings, listening, as_json=as_json)
+    serve_web(settings, listening, as_json=is_json())

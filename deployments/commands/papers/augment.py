@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import with_option_groups
-from deployments.command_line.printing import ask_whether, print_note, print_result, render_entries
+from deployments.command_line.printing import ask_whether, is_json, print_note, print_result, render_entries
 from deployments.commands.checks import check_registry
-from deployments.commands.options import FlowOptions, split_names
+from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -22,7 +21,6 @@ from warehouse.lake import open_lake
 ASK_FROM_USD = 1.0
 
 
-@with_option_groups
 def augment(
     generator: Annotated[
         str,
@@ -52,7 +50,7 @@ def augment(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
     *,
-    how: FlowOptions,
+    no_server: NoServer = False,
 ) -> None:
     """Make variants of every accepted question that has none yet.
 
@@ -73,14 +71,14 @@ def augment(
         check_registry([generator])
         estimate = _estimate(generator, names, batch_id, budget_usd)
         if is_estimate:
-            print_result(estimate["estimate"], as_json=how.as_json)
+            print_result(estimate["estimate"])
             return
-        _ask(estimate, yes=yes, as_json=how.as_json)
+        _ask(estimate, yes=yes)
     elif is_estimate:
         raise typer.BadParameter("Templates cost nothing; name a model with --with.", param_hint="--estimate")
     result = run_flow(
         "augment",
-        without_server=how.no_server,
+        without_server=no_server,
         generator=generator,
         methods=names or None,
         batch_id=batch_id,
@@ -88,7 +86,6 @@ def augment(
     )
     print_result(
         result | {name: value for name, value in estimate.items() if name == "estimate"},
-        as_json=how.as_json,
         lines=render_entries(result),
         then=_name_next_step(result),
     )
@@ -119,12 +116,12 @@ def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: flo
     }
 
 
-def _ask(estimate: dict[str, Any], *, yes: bool, as_json: bool) -> None:
+def _ask(estimate: dict[str, Any], *, yes: bool) -> None:
     """Ask before paying 1 USD or more, or an unknown price; without a person a limit is needed."""
     cost = estimate["estimate"]["cost_usd"]
     if yes or estimate["is_free"] or (cost is not None and cost < ASK_FROM_USD):
         return
-    if sys.stdin.isatty() and not as_json:
+    if sys.stdin.isatty() and not is_json():
         ask_whether("Write them?", abort=True)
     elif estimate["limit_usd"] is None:
         price = "an unknown amount" if cost is None else f"about {cost:.2f} USD"

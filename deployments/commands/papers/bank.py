@@ -13,13 +13,14 @@ import typer
 from deployments.command_line import group_with_default
 from deployments.command_line.printing import (
     ask_whether,
+    is_json,
     print_frame,
     print_note,
     print_result,
     print_rows,
     write_frame,
 )
-from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.commands.options import NoServer, split_names
 from deployments.commands.papers.bank_export import export_bank
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
@@ -47,7 +48,6 @@ def run_dedupe(
         ),
     ] = False,
     no_server: NoServer = False,
-    as_json: AsJson = False,
 ) -> None:
     """Compare what review and augmentation brought with the bank.
 
@@ -56,7 +56,7 @@ def run_dedupe(
     Example: proctor dedupe
     """
     result = run_flow("dedupe", rebuild=rebuild, without_server=no_server)
-    print_result(result, as_json=as_json, then="proctor bank shows what is published")
+    print_result(result, then="proctor bank shows what is published")
 
 
 @dedupe_app.command("check")
@@ -76,7 +76,6 @@ def check_duplicates(
         float, typer.Option("--threshold", min=0.5, max=1.0, help="Jaccard that counts as nearly the same.")
     ] = 0.8,
     out: Annotated[Path | None, typer.Option("--out", help="Write the groups as a CSV file.")] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find questions that are the same or nearly the same in any table.
 
@@ -92,11 +91,8 @@ def check_duplicates(
     left_out = clusters.filter(~clusters["is_kept"])
     if out is not None:
         write_frame(clusters, out, format="csv")
-    if as_json:
-        print_result(
-            {"rows": table.height, "duplicates": left_out.height, "clusters": clusters.to_dicts()},
-            as_json=True,
-        )
+    if is_json():
+        print_result({"rows": table.height, "duplicates": left_out.height, "clusters": clusters.to_dicts()})
         return
     if clusters.height and out is None:
         print_frame(clusters, title="Groups of questions that ask the same")
@@ -113,7 +109,6 @@ def find_semantic_pairs(
         float, typer.Option("--threshold", min=0.5, max=1.0, help="Cosine from which a pair is shown.")
     ] = 0.95,
     out: Annotated[Path | None, typer.Option("--out", help="Write the pairs as a CSV file.")] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find questions of the bank that mean the same in other words, for people to look at.
 
@@ -131,8 +126,8 @@ def find_semantic_pairs(
         pairs = land_semantic_pairs(lake, settings, embedding, threshold)
     if out is not None:
         write_frame(pairs, out, format="csv")
-    if as_json:
-        print_result({"pairs": pairs.to_dicts()}, as_json=True)
+    if is_json():
+        print_result({"pairs": pairs.to_dicts()})
         return
     if out is None:
         print_frame(pairs, title="Pairs to look at")
@@ -140,7 +135,7 @@ def find_semantic_pairs(
 
 
 @bank_app.command("stats")
-def show_statistics(as_json: AsJson = False) -> None:
+def show_statistics() -> None:
     """What the bank holds: its versions, and the latest one by discipline and type.
 
     It also shows what augmentation added.
@@ -151,13 +146,13 @@ def show_statistics(as_json: AsJson = False) -> None:
         versions = lake.read("published_versions")
         counts = lake.read("latest_bank_counts")
         statistics = lake.run_named("bank_statistics")
-    if as_json:
+    if is_json():
         result = {
             "versions": versions.as_records(),
             "latest": counts.as_records(),
             "augmentation": statistics.as_records(),
         }
-        print_result(result, as_json=True)
+        print_result(result)
         return
     print_rows(versions, title="Bank versions")
     print_rows(counts, title="Latest version")
@@ -166,21 +161,20 @@ def show_statistics(as_json: AsJson = False) -> None:
 
 
 @bank_app.command("versions")
-def list_versions(as_json: AsJson = False) -> None:
+def list_versions() -> None:
     """List the published versions: how many questions, lineages and duplicates, and when.
 
     Example: proctor bank versions
     """
     with LakeReader(load_settings()) as lake:
         versions = lake.read("published_versions")
-    print_rows(versions, format="json" if as_json else "table")
+    print_rows(versions)
 
 
 @bank_app.command("diff")
 def show_difference(
     before: Annotated[int, typer.Argument(help="A version of the bank.")],
     after: Annotated[int, typer.Argument(help="A later one. Default: the latest.")] = 0,
-    as_json: AsJson = False,
 ) -> None:
     """Show what entered, left or was edited between two versions, and why it left.
 
@@ -195,10 +189,9 @@ def show_difference(
                 raise UsageError(f"There is no version {version} of the bank. The versions are: {named}.")
         rows = lake.read("bank_difference", {"before_version": before, "after_version": last})
     counts = Counter(row["change"] for row in rows.as_records())
-    if as_json:
+    if is_json():
         print_result(
-            {"before": before, "after": last, "counts": dict(counts), "questions": rows.as_records()},
-            as_json=True,
+            {"before": before, "after": last, "counts": dict(counts), "questions": rows.as_records()}
         )
         return
     print_rows(rows, title=f"Version {before} → {last}")
@@ -207,7 +200,7 @@ def show_difference(
 
 
 @bank_app.command("show")
-def show_question(question: Question, as_json: AsJson = False) -> None:
+def show_question(question: Question) -> None:
     """Show a question's card: text, lineage, reviews and duplicates.
 
     It also shows who met the question, how hard it is, and what it earned.
@@ -221,7 +214,7 @@ def show_question(question: Question, as_json: AsJson = False) -> None:
 
     with open_lake(load_settings(), read_only=True) as lake:
         card = read_card(lake, question)
-    print_result(card, as_json=as_json)
+    print_result(card)
 
 
 @bank_app.command("retire")
@@ -229,7 +222,6 @@ def retire(
     question: Question,
     reason: PublishedReason,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Take a question out of the bank, and publish the version without it.
 
@@ -239,7 +231,7 @@ def retire(
 
     Example: proctor bank retire 6f1c52b8 --reason "the key is wrong"
     """
-    _move(question, reason, is_retired=True, yes=yes, as_json=as_json)
+    _move(question, reason, is_retired=True, yes=yes)
 
 
 @bank_app.command("restore")
@@ -247,7 +239,6 @@ def restore(
     question: Question,
     reason: PublishedReason,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Take a retired question back into the bank, and publish the version with it.
 
@@ -258,7 +249,7 @@ def restore(
 
     Example: proctor bank restore 6f1c52b8 --reason "the key was right after all"
     """
-    _move(question, reason, is_retired=False, yes=yes, as_json=as_json)
+    _move(question, reason, is_retired=False, yes=yes)
 
 
 @bank_app.command("disclose")
@@ -269,7 +260,6 @@ def disclose(
         bool,
         typer.Option("--leaked", help="It is known outside already: disclose it although it is not retired."),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Publish one question, with what was right; this cannot be taken back.
 
@@ -298,10 +288,10 @@ def disclose(
         print_note(
             f"Warning: it is still in the bank, and everybody can read it: `proctor bank retire {name} --reason TEXT`."
         )
-    print_result(disclosed._asdict(), as_json=as_json, lines=[line], then="proctor exam seal")
+    print_result(disclosed._asdict(), lines=[line], then="proctor exam seal")
 
 
-def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
+def _move(question: str, reason: str, *, is_retired: bool, yes: bool) -> None:
     from tasks.bank import count_moved, find_question, restore_question, retire_question
     from tasks.exam.public.bank import check_undisclosed
     from tasks.exam.public.log import publish_retirement
@@ -314,7 +304,7 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
         if not is_retired:
             with open_ledger(settings.ledger_address) as ledger:
                 check_undisclosed(ledger, lake, settings, found)
-        if not yes and not as_json and sys.stdin.isatty():
+        if not yes and not is_json() and sys.stdin.isatty():
             what = "Retire" if is_retired else "Restore"
             ask_whether(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
         move = retire_question if is_retired else restore_question
@@ -349,7 +339,7 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             f"{whole} is not retired any more, but version {moved.bank_version} has nothing new: it was there, or another "
             f"question says the same (`proctor bank show {moved.question_uuid[:8]}`)."
         )
-    print_result(asdict(moved), as_json=as_json, lines=[line], then="proctor bank versions")
+    print_result(asdict(moved), lines=[line], then="proctor bank versions")
 
 
 bank_app.command("export")(export_bank)

@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 
@@ -26,7 +24,6 @@ class SliceOptions:
     seed: Annotated[str, typer.Option("--seed", help="Fixes the draw.")] = "slice"
 
 
-@with_option_groups
 def export_bank(
     out: Annotated[
         Path, typer.Argument(help="The file; for inspect and lm-eval a folder, which names the task.")
@@ -46,7 +43,6 @@ def export_bank(
         str,
         typer.Option("--run", help="With --format record: what this run's candidates answered; needs --as."),
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Write questions of the latest bank version, without answers unless you may see them.
 
@@ -92,6 +88,5 @@ def export_bank(
             "rows": count,
             "bank_version": questions["bank_version"][0],
             "with_answers": with_answers,
-        },
-        as_json=as_json,
+        }
     )

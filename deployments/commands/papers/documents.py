@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.printing import ask_whether, print_result, print_rows
-from deployments.commands.options import AsJson
+from deployments.command_line.printing import ask_whether, is_json, print_result, print_rows
 from schemas.documents import DOCUMENT_STATUSES
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -26,7 +25,6 @@ Document = Annotated[str, typer.Argument(help="File name of the document, or the
 @documents_app.command("list")
 def list_documents(
     status: Annotated[str, typer.Option("--status", help="Only documents of this status.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """List documents: id, name, status, how many questions were found, discipline.
 
@@ -40,19 +38,19 @@ def list_documents(
     with LakeReader(load_settings()) as lake:
         if status == "held":
             rows = lake.read("held_documents_listed")
-            if not as_json:
+            if not is_json():
                 rows = Rows(rows.columns, [(str(row[0])[:13], *row[1:]) for row in rows.rows])
-            print_rows(rows, format="json" if as_json else "table")
+            print_rows(rows)
             return
         rows = lake.read("documents_listed", {"status": status or None})
-    if not as_json:
+    if not is_json():
         # As much of the id as `documents show` and `remove` need to know it by.
         rows = Rows(rows.columns, [(str(row[0])[:13], *row[1:]) for row in rows.rows])
-    print_rows(rows, format="json" if as_json else "table")
+    print_rows(rows)
 
 
 @documents_app.command()
-def show(document: Document, as_json: AsJson = False) -> None:
+def show(document: Document) -> None:
     """Show what is known of a document, and where its questions are: no text of them.
 
     Example: proctor documents show final-2025.docx
@@ -69,14 +67,12 @@ def show(document: Document, as_json: AsJson = False) -> None:
         "question_types": dict(kinds.rows()),
         "bank_versions": versions["bank_version"].to_list(),
     }
-    print_result(result, as_json=as_json)
+    print_result(result)
 
 
 @documents_app.command()
 def release(
-    document: Document,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the document.")],
-    as_json: AsJson = False,
+    document: Document, reason: Annotated[str, typer.Option("--reason", help="Why; kept with the document.")]
 ) -> None:
     """Let a held paper go on as it was read: its questions then wait for review.
 
@@ -96,7 +92,7 @@ def release(
     lines = [
         f"{word} {released.document_name} ({released.document_id[:13]}): {released.question_count} questions go to review."
     ]
-    print_result(asdict(released) | waiting, as_json=as_json, lines=lines, then="proctor review status")
+    print_result(asdict(released) | waiting, lines=lines, then="proctor review status")
 
 
 @documents_app.command()
@@ -109,7 +105,6 @@ def remove(
         bool, typer.Option("--purge", help="Also delete the archived original, its text and its JSON.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Remove a document that should not have been ingested, with its questions.
 
@@ -128,7 +123,7 @@ def remove(
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         found = find_document(lake, document)
-        if not yes and not as_json and sys.stdin.isatty():
+        if not yes and not is_json() and sys.stdin.isatty():
             ask_whether(
                 f"Remove {found['document_name']} with {found['question_count']} questions?", abort=True
             )
@@ -152,4 +147,4 @@ def remove(
         lines.append(
             f"Deleted {removal.deleted_files} files: the original, what was read of it, pictures of its pages."
         )
-    print_result(asdict(removal), as_json=as_json, lines=lines, then="proctor documents list")
+    print_result(asdict(removal), lines=lines, then="proctor documents list")

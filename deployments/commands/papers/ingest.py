@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_result
-from deployments.commands.options import FlowOptions
+from deployments.commands.options import NoServer
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -64,7 +63,6 @@ class CheckOptions:
     ] = None
 
 
-@with_option_groups
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Papers, or folders of papers.")],
     reading: ReadingOptions,
@@ -84,7 +82,7 @@ def ingest(
     ] = False,
     *,
     checking: CheckOptions,
-    how: FlowOptions,
+    no_server: NoServer = False,
 ) -> None:
     """Read exam papers (Excel, Word, PDF, text) into documents and questions.
 
@@ -107,14 +105,14 @@ def ingest(
     if assist:
         read_assist_model(load_settings(), assist)
     if checking.check:
-        _check(paths, options, assist, checking.out, as_json=how.as_json)
+        _check(paths, options, assist, checking.out)
         return
     if checking.out is not None:
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
     result = None if again or assist else _find_nothing_new(paths, options)
     result = result or run_flow(
         "ingest",
-        without_server=how.no_server,
+        without_server=no_server,
         paths=[str(path.resolve()) for path in paths],
         again=again,
         discipline_map=str(reading.discipline_map.resolve()) if reading.discipline_map else None,
@@ -124,7 +122,7 @@ def ingest(
         workers=workers,
         assist=assist or None,
     )
-    print_result(result, as_json=how.as_json, lines=_describe(result), then=_find_next(result))
+    print_result(result, lines=_describe(result), then=_find_next(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
         raise typer.Exit(1)
 
@@ -136,9 +134,7 @@ def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, An
     return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
 
 
-def _check(
-    paths: list[Path], options: IngestOptions, assist: str, out: Path | None, *, as_json: bool
-) -> None:
+def _check(paths: list[Path], options: IngestOptions, assist: str, out: Path | None) -> None:
     """Write the check page of one paper and print where it is; exit code 1 when unread."""
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
@@ -168,7 +164,7 @@ def _check(
         name: document[name] for name in ("document_name", "status", "error", "question_count", "warnings")
     }
     result |= {"page": str(page.resolve()), "assistance": summary.as_counts() if assist else None}
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)
     if document["status"] not in ("parsed", "held", "no_questions"):
         raise typer.Exit(1)
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.operations.validation import check_questions, read_rule_notes
 from tasks.running import Progress
@@ -20,7 +19,7 @@ rules_app = typer.Typer(no_args_is_help=True)
 
 
 @rules_app.command("list")
-def list_(as_json: AsJson = False) -> None:
+def list_() -> None:
     """Every rule with what must hold, whether it refuses, and what to do.
 
     With --json, each rule also has an example that breaks it.
@@ -33,7 +32,7 @@ def list_(as_json: AsJson = False) -> None:
         for note in notes
     ]
     rows: list[dict[str, Any]] = [asdict(note) | {"example": dict(note.example)} for note in notes]
-    print_result({"rules": rows}, as_json=as_json, lines=lines, then="proctor rules check")
+    print_result({"rules": rows}, lines=lines, then="proctor rules check")
 
 
 @rules_app.command()
@@ -41,7 +40,6 @@ def check(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the page. Default: PROCTOR_HOME/validation.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Hold every original and every variant to all rules, and write a page for editors.
 
@@ -57,7 +55,6 @@ def check(
     counts = dict(found.counts.most_common())
     print_result(
         {"originals": found.originals, "variants": found.variants, "broken": counts, "page": str(page)},
-        as_json=as_json,
         lines=[
             f"{found.originals} originals and {found.variants} variants checked.",
             *[f"{name}: {count}" for name, count in counts.items()],
@@ -74,7 +71,6 @@ def learn(
     apply: Annotated[
         bool, typer.Option("--apply", help="Take the new fit into use for what is read from now on.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Fit the confidence again on what review decided, and report what that would change.
 
@@ -85,7 +81,6 @@ def learn(
     Example: proctor ingest learn --truth papers-read-by-eye
     """
     from tasks.ingest import learn_confidence, make_options
-    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=not apply) as lake:
@@ -105,4 +100,4 @@ def learn(
         if report.is_applied
         else "Nothing was changed. --apply takes it into use.",
     ]
-    print_result(asdict(report), as_json=as_json, lines=lines)
+    print_result(asdict(report), lines=lines)

@@ -10,17 +10,24 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from deployments.command_line.printing import print_frame, print_note, print_result
+from deployments.command_line.printing import is_json, print_frame, print_note, print_result
 from deployments.commands.checks import has_published
-from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
+from deployments.commands.options import find_open_workbooks, list_workbooks
 from deployments.commands.review.handed_in import Batch, Language, StartsNext, print_import, read_language
 from deployments.commands.review.label_studio import label_studio_app
 from deployments.commands.review.people import annotator, guidelines, messages, reassign, remind
 from deployments.flow_runs import record_and_continue
 from schemas.errors import StoreError
 from schemas.settings import load_settings
-from tasks.review import land_row_faults
-from tasks.review.assigning import AssignmentSummary, AssignmentTerms, LeftOut, assign_batch, read_gold_supply
+from tasks.review import land_row_faults, read_unreviewed
+from tasks.review.assigning import (
+    AssignmentSummary,
+    AssignmentTerms,
+    LeftOut,
+    assign_batch,
+    read_gold_scores,
+    read_gold_supply,
+)
 from tasks.review.channels import export_batch, export_open_batches, read_workbooks
 from tasks.review.desk import count_waiting, list_conversations
 from tasks.review.overview import BatchProgress, Workload, list_progress, list_workloads
@@ -81,7 +88,6 @@ def assign(
             help="Questions with a known decision among everybody's work; default PROCTOR_REVIEW_GOLD_SHARE (0).",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Give the waiting questions to the annotators of their disciplines.
 
@@ -91,8 +97,6 @@ def assign(
 
     Example: proctor review assign
     """
-    from tasks.review import read_unreviewed
-
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         questions = read_unreviewed(lake)
@@ -110,7 +114,7 @@ def assign(
         )
         is_open = any(batch.status == "open" for batch in list_progress(ledger, now_text()))
     lines = _describe_assignment(summary, share, is_open=is_open)
-    print_result(asdict(summary), as_json=as_json, lines=lines)
+    print_result(asdict(summary), lines=lines)
 
 
 @review_app.command("export")
@@ -118,7 +122,6 @@ def export_workbooks(
     folder: Annotated[Path, typer.Argument(help="Folder for the workbooks; one per annotator.")],
     batch_id: Batch = "",
     language: Language = "",
-    as_json: AsJson = False,
 ) -> None:
     """Write one Excel workbook per annotator: a card per question, with the decision beside it.
 
@@ -138,7 +141,7 @@ def export_workbooks(
     ]
     if not paths:
         lines = ["No batch is open: nothing to export.", "Next: proctor review assign"]
-    print_result({"workbooks": [str(path) for path in paths]}, as_json=as_json, lines=lines)
+    print_result({"workbooks": [str(path) for path in paths]}, lines=lines)
 
 
 @review_app.command("import")
@@ -149,7 +152,6 @@ def import_workbooks(
         bool,
         typer.Option("--all-or-nothing", help="Refuse a file with a bad row whole; write no marked copy."),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Record the decisions of filled-in workbooks.
 
@@ -174,11 +176,11 @@ def import_workbooks(
         land_row_faults(load_settings(), done.report)
     except StoreError as error:
         print_note(f"The decisions are recorded; the rows to correct are not in `quarantine` yet: {error}")
-    print_import(done, as_json=as_json)
+    print_import(done)
 
 
 @review_app.command()
-def status(as_json: AsJson = False) -> None:
+def status() -> None:
     """How far every batch is, who owes decisions, and what is overdue.
 
     It also shows who cannot finish at their daily quota.
@@ -198,7 +200,7 @@ def status(as_json: AsJson = False) -> None:
     lines = _describe_progress(batches, loads)
     if waiting:
         lines.insert(-1, f"Messages of annotators without an answer: {waiting} (proctor review messages)")
-    print_result(result, as_json=as_json, lines=lines)
+    print_result(result, lines=lines)
 
 
 @review_app.command()
@@ -206,7 +208,6 @@ def agreement(
     batch_id: Annotated[
         str, typer.Option("--batch", help="The batch; default: all batches, open or closed.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """How far annotators agree and how fast they work.
 
@@ -215,19 +216,18 @@ def agreement(
     Example: proctor review agreement --batch 2026-11-3ad61f79
     """
     from tasks.review import compute_review_agreement, read_votes
-    from tasks.review.assigning import read_gold_scores
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]
         gold = [asdict(row) for row in read_gold_scores(ledger, batch_id or None)]
-    if not as_json:
+    if not is_json():
         _print_table(rows, _AGREEMENT_HEADERS, "Agreement of annotators")
         _print_table(gold, _GOLD_HEADERS, "Questions with a known decision")
     lines = (
         ["Next: proctor review status"] if rows else ["No decision is in yet.", "Next: proctor review status"]
     )
-    print_result({"agreement": rows, "gold": gold}, as_json=as_json, lines=lines)
+    print_result({"agreement": rows, "gold": gold}, lines=lines)
 
 
 def _describe_assignment(summary: AssignmentSummary, gold_share: float, *, is_open: bool) -> list[str]:

@@ -31,12 +31,12 @@ def read_language(text: str) -> Literal["en", "zh"] | None:
     return chosen
 
 
-def print_import(done: Continuation, *, as_json: bool) -> None:
+def print_import(done: Continuation) -> None:
     """Print what came of decisions handed in by any channel; exit code 1 for a refusal."""
     for refusal in done.report.refusals:
         is_named = Path(refusal.source).name in refusal.message
         print_note(f"Error: {refusal.message if is_named else f'{refusal.source}: {refusal.message}'}")
-    print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))
+    print_result(_collect_import(done), lines=_describe_import(done))
     if done.report.refusals:
         raise typer.Exit(1)
 

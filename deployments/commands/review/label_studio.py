@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
 from deployments.commands.review.handed_in import Batch, Language, StartsNext, print_import, read_language
 from deployments.flow_runs import record_and_continue
 from schemas.errors import UsageError
@@ -31,7 +30,6 @@ def export_tasks(
         bool,
         typer.Option("--together", help="One file per batch, for a project in which all annotators work."),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Write the tasks of each annotator as JSON, and their labelling configuration as XML.
 
@@ -54,7 +52,7 @@ def export_tasks(
     ]
     if not paths:
         lines = ["No batch is open: nothing to export.", "Next: proctor review assign"]
-    print_result({"files": [str(path) for path in paths]}, as_json=as_json, lines=lines)
+    print_result({"files": [str(path) for path in paths]}, lines=lines)
 
 
 @label_studio_app.command("import")
@@ -71,7 +69,6 @@ def import_annotations(
     all_or_nothing: Annotated[
         bool, typer.Option("--all-or-nothing", help="Refuse a file with a bad annotation whole.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Record the annotations of exported projects; bad ones are named by task, field and value.
 
@@ -88,4 +85,4 @@ def import_annotations(
         lambda ledger: read_label_studio(ledger, paths, people=people, all_or_nothing=all_or_nothing),
         starts_next=starts_next,
     )
-    print_import(done, as_json=as_json)
+    print_import(done)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deployments.command_line.printing import print_result
-from deployments.commands.options import AsJson
 from deployments.commands.review.handed_in import Batch
+from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.review.assigning import write_annotator
 from warehouse.ledger.engine.moments import now_text
@@ -40,7 +40,6 @@ def annotator(
     due_days: Annotated[
         int | None, typer.Option("--due-days", min=0, help="Days of their window; 0 for the setting.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show or set who an annotator is: level, language, address, daily quota and window.
 
@@ -68,14 +67,13 @@ def annotator(
         "daily_quota": person.daily_quota,
         "due_days": person.due_days,
     }
-    print_result(result, as_json=as_json)
+    print_result(result)
 
 
 def reassign(
     user_id: Annotated[str, typer.Argument(help="Who drops out.")],
     to: Annotated[str, typer.Option("--to", help="Who takes the work; default: shared out.")] = "",
     batch_id: Batch = "",
-    as_json: AsJson = False,
 ) -> None:
     """Move what an annotator has not decided to others of the discipline; decisions stay.
 
@@ -87,9 +85,7 @@ def reassign(
     with open_ledger(settings.ledger_address) as ledger:
         done = move(ledger, user_id, settings, now_text(), to=to or None, batch_id=batch_id or None)
     print_result(
-        {"annotator": user_id, "batches": [asdict(one) for one in done]},
-        as_json=as_json,
-        lines=_describe_moves(user_id, done),
+        {"annotator": user_id, "batches": [asdict(one) for one in done]}, lines=_describe_moves(user_id, done)
     )
     if any(one.left for one in done):
         raise typer.Exit(1)
@@ -100,7 +96,6 @@ def remind(
     send: Annotated[
         bool, typer.Option("--send", help="By e-mail, through the server that PROCTOR_SMTP_HOST names.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Write a letter to everybody with open work, in their language.
 
@@ -116,9 +111,7 @@ def remind(
     if send:
         letters = send_reminders(letters, settings)
     print_result(
-        {"reminders": [asdict(one) for one in letters]},
-        as_json=as_json,
-        lines=_describe_letters(letters, is_sent=send),
+        {"reminders": [asdict(one) for one in letters]}, lines=_describe_letters(letters, is_sent=send)
     )
     if send and not all(one.sent for one in letters):
         raise typer.Exit(1)
@@ -163,7 +156,6 @@ def messages(
     unanswered: Annotated[
         bool, typer.Option("--unanswered", help="Only those that wait for a coordinator.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """What annotators asked on questions under review, and what was answered.
 
@@ -176,9 +168,7 @@ def messages(
 
     with open_ledger(load_settings().ledger_address) as ledger:
         found = [one for one in list_conversations(ledger) if one.is_waiting or not unanswered]
-    print_result(
-        {"messages": [asdict(one) for one in found]}, as_json=as_json, lines=_describe_messages(found)
-    )
+    print_result({"messages": [asdict(one) for one in found]}, lines=_describe_messages(found))
 
 
 def guidelines(
@@ -186,7 +176,6 @@ def guidelines(
         str, typer.Option("--publish", help="What changed; every annotator reads it before they go on.")
     ] = "",
     chinese: Annotated[str, typer.Option("--chinese", help="The same in Chinese.")] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Show the versions of the guidelines by which annotators decide, or publish the next one.
 
@@ -196,7 +185,6 @@ def guidelines(
 
     Example: proctor review guidelines --publish "A question whose figure is missing is rejected as unclear."
     """
-    from schemas.errors import UsageError
     from tasks.review.desk import list_guidelines, publish_guidelines
 
     if chinese and not publish:
@@ -206,7 +194,7 @@ def guidelines(
             publish_guidelines(ledger, publish, now_text(), changes_zh=chinese)
         found = list_guidelines(ledger)
     rows = [one.version.as_values() | {"reader_count": one.reader_count} for one in found]
-    print_result({"guidelines": rows}, as_json=as_json, lines=_describe_guidelines(found))
+    print_result({"guidelines": rows}, lines=_describe_guidelines(found))
 
 
 def _describe_messages(found: Sequence[Conversation]) -> list[str]:

@@ -21,10 +21,10 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from deployments.flow_runs.deploying import POOLS
-from deployments.flow_runs.flow_runner import prepare_prefect
+from deployments.flow_runs.flow_runner import prepare_prefect, run_flow
 from deployments.flow_runs.server.local_server import read_state
 from deployments.flow_runs.server.named_server import PrefectServer
 from deployments.home import check_host
@@ -39,10 +39,8 @@ from tasks.running.notices import read_recipients
 from tasks.running.sharing import CONDUCTED, IN_BATCHES, MOST_TRIES, WORK_POOL, WORKER, WORKER_VARIABLE
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.jobs import free_jobs, give_back_jobs, list_waiting, make_job, read_job
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-
-if TYPE_CHECKING:
-    from warehouse.ledger.engine.ledger import Ledger
 
 ALL_WORKERS = "default"
 
@@ -187,8 +185,6 @@ def _try(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str
 def _do(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str, int]:
     """Help with a run, or conduct it; returns what was done."""
     if kind == CONDUCTED:
-        from deployments.flow_runs.flow_runner import run_flow
-
         with ledger.read() as connection:
             job = read_job(connection, CONDUCTED, run_id)
         if job is None or job.details is None:

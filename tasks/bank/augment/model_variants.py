@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
@@ -31,12 +31,10 @@ from tasks.bank.augment.variant_rules import (
 from tasks.bank.augment.writing_tasks import WritingTask, list_writing_tasks
 from tasks.models import CallFailed, CallRequest, ModelClient
 from tasks.models.reading import parse_json_object
+from tasks.models.registry import RegisteredModel
 from tasks.questions import Option, Question, QuestionContent
 from tasks.questions.rules import find_broken_rules
 from tasks.questions.variants import ReviewedQuestion, Variant, VariantOrigin, find_doubts, make_variant
-
-if TYPE_CHECKING:
-    from tasks.models.registry import RegisteredModel
 
 T = TypeVar("T")
 

@@ -9,32 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+from tasks.texts import read_texts
 
 PROMPT_VERSION = "augment-model/2"
 
-_SYSTEM = (
-    "You prepare examination questions. Keep the facts exactly as they are given: do not correct, explain, weaken or "
-    "add anything, and do not say whether something is true. Write in the language of the material you are given. "
-    "Answer with one JSON object and nothing else."
-)
-_TASKS = {
-    "declarative_rewrite": (
-        "Merge the question and the offered answer into one plain declarative sentence that claims the offered answer "
-        'is right, whether it is or not. Reply as {"statement": "…"}.'
-    ),
-    "material_to_true_false": (
-        "Write `count` statements about the key information of the material that can be judged true or false from it "
-        "alone; make about half of them false by changing one fact. Say each in words of your own, true ones as well: a "
-        "statement that copies the material gives itself away. For each copy, letter for letter, the one sentence of the "
-        "material that decides it. Reply as "
-        '{"statements": [{"statement": "…", "answer": "true" or "false", "support": "…"}]}.'
-    ),
-    "paraphrase": (
-        "Say the question in other words without changing what is asked. Keep every number, name, formula and blank, "
-        'and every negation. Reply as {"stem": "…"}.'
-    ),
-}
+_WORDING: Final[dict[str, Any]] = read_texts("tasks.bank.augment", "requests.yaml")
+_SYSTEM = _WORDING["system"]
+_TASKS = _WORDING["tasks"]
 _TEXT = {"type": "string"}
 _REPLIES: dict[str, dict[str, Any]] = {
     "declarative_rewrite": {"statement": _TEXT},

@@ -7,15 +7,12 @@ from tasks.bank.augment.drafting import draft_variants
 from tasks.bank.augment.landing import land_variants, settle_variant_batches
 from tasks.bank.augment.methods import MODEL_METHODS, TEMPLATE_METHODS, select_methods
 from tasks.models.registry import read_registry
-from tasks.running import hide_content
-from tasks.running.flow_runs import sign_landings, step
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="augment_accepted")
-@hide_content
-@sign_landings
+@step()
 def augment_accepted(
     methods: list[str] | None = None, generator: str = "", batch_id: str = ""
 ) -> dict[str, object]:
@@ -30,9 +27,7 @@ def augment_accepted(
     }
 
 
-@step(name="settle_variants")
-@hide_content
-@sign_landings
+@step()
 def settle_variants() -> dict[str, object]:
     """Release a model's variants whose sample has passed its review, and refuse those of others."""
     settings = load_settings()
@@ -46,9 +41,7 @@ def settle_variants() -> dict[str, object]:
     }
 
 
-@step(name="write_variants")
-@hide_content
-@sign_landings
+@step()
 def write_variants(
     generator: str, methods: list[str] | None = None, batch_id: str = "", budget_usd: float | None = None
 ) -> dict[str, object]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from schemas.lazy import np
 from tasks.questions import ORIGINAL
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 IN_THE_BANK = "it is in the bank already"
@@ -135,8 +135,6 @@ def rank_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
 
 def decide(ranked: pl.DataFrame, likeness: Likeness) -> DedupeOutcome:
     """Which of the entries (`rank_by_preference`) stay; places are those in order of preference."""
-    import numpy as np
-
     is_one_of_several = ranked["question_uuid"].is_duplicated() | ranked["question_uuid"].is_in(
         pl.Series(list(likeness.member_of_uuid), dtype=pl.String).implode()
     )

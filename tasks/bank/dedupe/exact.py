@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from schemas.lazy import np
 from tasks.questions.identity import normalise_column
 from tasks.questions.pictures import PICTURE
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _BETWEEN_PARTS = "\x1f"
@@ -47,8 +47,6 @@ def normalise_contents(contents: pl.DataFrame) -> NormalForms:
     The rows have the columns `question_type`, `stem`, `material`, `options`, `answer` and, where there are any, `pictures`: a
     picture counts as a word that only its bytes have.
     """
-    import numpy as np
-
     contents = _show_pictures(contents)
     stems, materials = contents["stem"].fill_null(""), contents["material"].fill_null("")
     texts, shorts = _normalise(stems), materials
@@ -118,8 +116,6 @@ def _normalise(texts: pl.Series) -> pl.Series:
 
 def _read_answers(contents: pl.DataFrame, offered: pl.Series, counts: NDArray[np.int64]) -> pl.Series:
     """A key counts by the text of its option, any other answer by its own words."""
-    import numpy as np
-
     given, sizes = _flatten(contents["answer"]), _measure(contents["answer"])
     rows = np.arange(contents.height)
     labels = pl.DataFrame(
@@ -151,7 +147,6 @@ def _sort_within(
     items: pl.Series, sizes: NDArray[np.int64], is_sorted: NDArray[np.bool_] | None = None
 ) -> pl.Series:
     """Lists of these sizes, each (or these) sorted; Polars sorts a list as a column of its own."""
-    import numpy as np
     import pyarrow as pa
 
     if len(sizes) and sizes.max() > 1:
@@ -195,8 +190,6 @@ def _read_characters() -> dict[int, int]:
 
 @cache
 def _build_table() -> NDArray[np.uint32]:
-    import numpy as np
-
     characters = _read_characters()
     table = np.arange(0x110000, dtype=np.uint32)
     table[list(characters)] = list(characters.values())

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from schemas.lazy import np
 from schemas.tables import get_table
 from tasks.bank.dedupe.exact import normalise_contents
 from tasks.bank.dedupe.near import Text, describe_alike
 from tasks.bank.dedupe.signatures import BANDS, ROWS, Sketches, compute_sketches
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 # Changes with everything that a key, a normal form or a band follows from: the index is then computed anew.
@@ -44,8 +44,6 @@ class Signatures:
 
     def take(self, places: Sequence[int]) -> Signatures:
         """Those at the given places, in that order."""
-        import numpy as np
-
         row_of = np.full(self.forms.height, -1, dtype=np.int64)
         row_of[self.near_places] = np.arange(len(self.near_places))
         rows = row_of[np.asarray(places, dtype=np.int64)]
@@ -56,8 +54,6 @@ class Signatures:
 
 def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -> Signatures:
     """Keys, normal forms and sketches of rows with a method, in `order` where one is given."""
-    import numpy as np
-
     if order is not None:
         # A look-up in many chunks would put them together each time.
         contents = contents.select(_READ).rechunk()
@@ -85,8 +81,6 @@ def _take(contents: pl.DataFrame, order: pl.Series | None, rows: slice) -> pl.Da
 
 
 def _compute_some(contents: pl.DataFrame) -> Signatures:
-    import numpy as np
-
     found = normalise_contents(contents)
     forms = pl.DataFrame(
         {

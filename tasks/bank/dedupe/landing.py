@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from schemas.lazy import np
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank.dedupe.index import ALGORITHM, compute_signatures, frame_signatures
@@ -19,7 +20,6 @@ from tasks.running.claiming import hold_work
 from warehouse.lake import LOCK_TIMEOUT_S, Batch, Lake
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -39,8 +39,6 @@ class LakeBank:
 
     def read_bands(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
         """Entries that are compared by more than their key, and their bands."""
-        import numpy as np
-
         found = self._lake.read("signature_bands", {"algorithm": ALGORITHM})
         values = found["bands"].explode() if found.height else pl.Series([], dtype=pl.Int64)
         return found.drop("bands"), values.to_numpy().astype(np.uint32).reshape(-1, BANDS)

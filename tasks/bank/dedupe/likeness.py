@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
+from schemas.lazy import np
 from tasks.bank.dedupe.duplicates import Likeness, Member
 from tasks.bank.dedupe.index import Signatures
 from tasks.bank.dedupe.near import list_candidate_pairs, list_pairs_with_known
@@ -14,7 +15,6 @@ from tasks.bank.dedupe.signatures import BANDS, estimate_jaccards
 from tasks.bank.dedupe.verify import verify_pairs
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 # Four and a half standard errors: of a hundred thousand true pairs less than one is lost by its estimate.
@@ -81,8 +81,6 @@ class _NothingKnown:
 
     def read_bands(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
         """No entry, no band."""
-        import numpy as np
-
         return pl.DataFrame(schema=_MEMBER), np.empty((0, BANDS), dtype=np.uint32)
 
     def find_forms(self, question_uuids: Sequence[str]) -> pl.DataFrame:
@@ -161,8 +159,6 @@ def list_near_pairs(
     signatures: Signatures, copies: Sequence[int] | NDArray[np.int64], threshold: float
 ) -> Iterator[tuple[int, int, float]]:
     """Pairs of places (lower first) nearly the same, with likeness; of equals the first only."""
-    import numpy as np
-
     first = np.asarray(copies, dtype=np.int64)
     chosen = np.flatnonzero(first[signatures.near_places] == signatures.near_places)
     pairs = chosen[list_candidate_pairs(signatures.sketches.bands[chosen])]
@@ -175,8 +171,6 @@ def _list_near_members(
     signatures: Signatures, known: KnownBank, staying: pl.DataFrame, threshold: float
 ) -> Iterator[tuple[int, Member, bool, float]]:
     """Place, an entry of the bank that is near, whether that stays, and the similarity."""
-    import numpy as np
-
     if not len(signatures.near_places):
         return
     ids, bands = known.read_bands()
@@ -201,8 +195,6 @@ def _list_near_members(
 
 def _find_copies(forms: pl.DataFrame) -> NDArray[np.int64]:
     """Per place, the first one that asks and answers the same."""
-    import numpy as np
-
     copies = np.arange(forms.height)
     several = (
         forms.select("content_key", "normal_answers", pl.int_range(pl.len(), dtype=pl.Int64).alias("place"))

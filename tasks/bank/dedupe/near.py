@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from schemas.lazy import np
 from tasks.bank.dedupe.signatures import GRAM
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 # Types whose answer is short and closed: a different one means a different question. A reference answer may be reworded.
@@ -108,8 +109,6 @@ def describe_alike(forms: pl.DataFrame) -> pl.Series:
     That is their type, numbers, negations, and how many options they have. Of rows with question_type,
     normal_text and normal_options; what `asks_the_same` asks for, as one text.
     """
-    import polars as pl
-
     offered = pl.col("normal_options").list.join(" ").str.extract_all(_NUMBER_IN_POLARS).list.sort()
     return forms.select(
         pl.concat_str(
@@ -125,8 +124,6 @@ def describe_alike(forms: pl.DataFrame) -> pl.Series:
 
 def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Pairs of places (lower first) whose questions share a value in a band, a row each."""
-    import numpy as np
-
     count = len(bands)
     pairs = np.empty(0, dtype=np.int64)
     for values in bands.T:
@@ -148,8 +145,6 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
 
 def list_pairs_with_known(new: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Pairs of a place in `new` and one in `known` that share a value in a band, a row each."""
-    import numpy as np
-
     found = [np.empty(0, dtype=np.int64)]
     for mine, theirs in zip(new.T, known.T, strict=True):
         # Most of the known share nothing with the few new ones: a small table of marks says so at once.

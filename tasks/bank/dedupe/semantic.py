@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from schemas.errors import GateError
+from schemas.lazy import np
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank.dedupe.index import EXACT_ONLY_METHODS
 from warehouse.lake import Lake
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -66,8 +67,6 @@ def land_semantic_pairs(
 
 
 def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    from contextlib import closing
-
     from tasks.gscore import load_embedder
 
     with closing(load_embedder(encoder, cache=settings.home / "dedupe" / "embeddings.sqlite")) as embedder:
@@ -76,8 +75,6 @@ def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[n
 
 def list_similar_pairs(vectors: NDArray[np.float32], threshold: float) -> Iterator[tuple[int, int, float]]:
     """Pairs of places (lower first) whose embeddings have a cosine of at least `threshold`."""
-    import numpy as np
-
     count = len(vectors)
     if count < 2:
         return

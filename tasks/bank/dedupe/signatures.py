@@ -14,8 +14,9 @@ from zlib import crc32
 
 import polars as pl
 
+from schemas.lazy import np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 GRAM = 3
@@ -52,8 +53,6 @@ def compute_sketches(texts: pl.Series, options: pl.Series, alike: pl.Series) -> 
         options: the options in normal form, a list for each question.
         alike: what must be equal of two questions for them to be compared at all, as one text.
     """
-    import numpy as np
-
     signatures = _sign(*_hash_grams(texts, np.ones(len(texts), dtype=np.int64)))
     offered = options.list.len().cast(pl.Int64).to_numpy()
     if offered.any():
@@ -73,8 +72,6 @@ def compute_sketches(texts: pl.Series, options: pl.Series, alike: pl.Series) -> 
 
 def estimate_jaccards(sketches: NDArray[np.uint8], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """The share of equal values of each pair; its standard error is 0.045 at a Jaccard of 0.8."""
-    import numpy as np
-
     found = [np.empty(0)]
     for start in range(0, len(pairs), 1 << 18):
         some = pairs[start : start + (1 << 18)]
@@ -90,8 +87,6 @@ def _hash_grams(
     `texts` holds the texts of every question one after the other, `parts` of each. A text shorter than a gram is its own only
     gram; an empty one has none.
     """
-    import numpy as np
-
     lengths = texts.str.len_chars().cast(pl.Int64).to_numpy()
     joined = str(texts.str.join("\0\0").item() or "") + "\0\0"
     codes = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
@@ -121,8 +116,6 @@ def _sign(grams: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.ui
     The result has `BANDS × ROWS` rows, and a column per question. Questions of about the same length are
     taken together, the shorter ones filled up with a gram of their own.
     """
-    import numpy as np
-
     factors = _draw_factors()
     signatures = np.full((BANDS * ROWS, len(counts)), _LAST, dtype=np.uint32)
     starts = np.cumsum(counts) - counts
@@ -151,7 +144,5 @@ def _sign(grams: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.ui
 @cache
 def _draw_factors() -> NDArray[np.uint32]:
     """Odd factors of the hash functions: each number is as likely as any to come first."""
-    import numpy as np
-
     source = np.random.Generator(np.random.PCG64(SEED))
     return source.integers(0, 1 << 31, BANDS * ROWS, dtype=np.uint32) * np.uint32(2) + np.uint32(1)

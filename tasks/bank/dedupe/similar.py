@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import polars as pl
 
+from schemas.lazy import np
 from schemas.tables import get_table
 from tasks.bank.dedupe.exact import normalise_contents
 from tasks.bank.dedupe.signatures import BANDS, compute_sketches, estimate_jaccards
@@ -18,7 +19,6 @@ from tasks.bank.dedupe.signatures import BANDS, compute_sketches, estimate_jacca
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
 K = TypeVar("K", bound=Hashable)
@@ -64,8 +64,6 @@ class SimilarQuestions(Generic[K]):
 
         Each comes with the share of 3-grams that both have in common. The share is an estimate with a standard error of 0.05; a pair of that likeness is missed as often as MinHash does.
         """
-        import numpy as np
-
         place = self._places.get(key)
         if place is None:
             return []
@@ -86,8 +84,6 @@ class SimilarQuestions(Generic[K]):
 
     def _sort(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
         """Bands, each band's values in order, the places in that order, and the bytes of all."""
-        import numpy as np
-
         if self._added:
             before = [] if self._bands is None or self._bytes is None else [(self._bands, self._bytes)]
             parts = [*before, *self._added]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from schemas.settings import load_settings
 from tasks.bank.dedupe.landing import land_bank
 from tasks.bank.dedupe.publish import count_left_out
-from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings, step
+from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import open_lake
 
 
-@step(name="publish_bank", **RETRIED)
-@hide_content
-@sign_landings
+@step(**RETRIED)
 def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:
     """Publish the bank's next version without duplicates; the same content is the same version."""
     settings = load_settings()

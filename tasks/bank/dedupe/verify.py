@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from schemas.lazy import np
 from tasks.bank.dedupe.index import read_texts
 from tasks.bank.dedupe.near import CLOSED_TYPES, asks_the_same, describe_alike
 from tasks.bank.dedupe.signatures import GRAM
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 # Pairs whose texts are held at once.
@@ -29,8 +29,6 @@ def verify_pairs(
 
     Both frames have the columns question_type, normal_text, normal_options, normal_answers.
     """
-    import numpy as np
-
     # Looked up once: the frames are in many chunks, and few of their questions are in any pair.
     lefts, rights = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
     left, right = left.select(_COLUMNS)[lefts], right.select(_COLUMNS)[rights]
@@ -53,8 +51,6 @@ def _verify_some(
     forms: pl.DataFrame, places: NDArray[np.int64], threshold: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Which of these pairs of places in `forms` are near-duplicates, and how alike they are."""
-    import numpy as np
-
     similarity = compute_jaccards(forms["normal_text"], places)
     found = np.flatnonzero(similarity >= threshold)
     found = found[_ask_the_same(forms, places[found], threshold)]
@@ -63,8 +59,6 @@ def _verify_some(
 
 def compute_jaccards(texts: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """The Jaccard of the 3-gram sets of each pair of places, as `compute_jaccard` gives it."""
-    import numpy as np
-
     lengths = texts.str.len_chars().cast(pl.Int64).to_numpy()
     joined = str(texts.str.join("\0\0").item() or "") + "\0\0"
     codes = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
@@ -102,8 +96,6 @@ def _list_grams(
     `numbers` has the letters of all texts one after the other, two places free after each. A text shorter than a gram is its
     own only gram.
     """
-    import numpy as np
-
     starts = np.cumsum(lengths + 2) - (lengths + 2)
     per_text = np.where(lengths > 0, np.maximum(lengths - GRAM + 1, 1), 0)
     hashed = numbers[:-2] << (2 * bits)
@@ -130,8 +122,6 @@ def _list_grams(
 
 def _ask_the_same(forms: pl.DataFrame, pairs: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
     """What `asks_the_same` says of each pair; called only where options or answers differ."""
-    import numpy as np
-
     needed, places = np.unique(pairs, return_inverse=True)
     if not len(needed):
         return np.empty(0, dtype=bool)

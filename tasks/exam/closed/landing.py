@@ -39,9 +39,8 @@ from warehouse.ledger.money import calls
 from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warehouse.lake import Batch, Lake
+    from warehouse.ledger.engine.ledger import Connection
     from warehouse.ledger.exam.closed import ClosedSession
     from warehouse.ledger.exam.sittings import PlannedRun
 

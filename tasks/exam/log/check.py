@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from schemas.ledger.trust import Erasure, SignedHead
 from schemas.settings import Settings
@@ -23,7 +23,7 @@ from tasks.exam.log.state import find_state_faults
 from tasks.exam.log.words import LogFinding, Seen
 from tasks.exam.protocol.tokens import open_keys
 from tasks.running.archives import read_whole
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.tables import access_log, allocations, responses
@@ -31,9 +31,6 @@ from warehouse.ledger.trust import access
 from warehouse.ledger.trust.erasures import list_erasures
 from warehouse.ledger.trust.sealed_state import list_sessions
 from warehouse.stores.shared_files import has_hosts, read_shared_files
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _NOTHING: Final = Seen()
 

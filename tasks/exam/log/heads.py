@@ -11,26 +11,22 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import StoreError
 from schemas.ledger.trust import LogKey, SignedHead
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, describe_head, open_signer, stamp_key
 from tasks.exam.protocol.tokens import KeySet, open_keys
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.logs.public_log import KEY, add_public_entry, is_key_ended
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.trust import access
 from warehouse.stores.shared_files import EXAM_KEYS, KEYS, SharedFile, read_shared_files
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from sqlalchemy import Connection
 
 # Entries that say which keys sign tokens: as they were found first, and as they were changed since.
 TOKEN_KEY_ACTIONS: Final = ("token_keys", "rotate_keys", "confirm_keys")

@@ -19,8 +19,9 @@ from warehouse.ledger.exam.tokens import digest_end
 from warehouse.ledger.trust import access, erasures, sealed_state, seals
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Row
 
+    from warehouse.ledger.engine.ledger import Connection
     from warehouse.ledger.trust.access import SessionEntry
 
 _COLUMNS: Final = tuple(responses.c.keys())

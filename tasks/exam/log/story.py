@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from schemas.errors import UsageError
-from tasks.exam.log.story_words import NAMES, SENTENCES, Language
+from tasks.texts import read_texts
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Row
+
+    from warehouse.ledger.engine.ledger import Connection
 
 _ANSWERS: Final = ("submit", "submit_and_next")
 # Part of what another sentence tells.
@@ -71,6 +73,12 @@ class Story:
     run_id: str
     events: tuple[StorySentence, ...]
     sessions: tuple[SessionTold, ...]
+
+
+Language = Literal["en", "zh"]
+_WORDING: Final[dict[str, Any]] = read_texts("tasks.exam.log", "story.yaml")
+NAMES: Final[dict[str, dict[str, str]]] = _WORDING["names"]
+SENTENCES: Final[dict[str, dict[str, str]]] = _WORDING["sentences"]
 
 
 def tell_run(connection: Connection, run_id: str, language: Language = "en") -> Story:

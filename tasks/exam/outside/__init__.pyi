@@ -11,7 +11,7 @@ from .answering import make_own_model as make_own_model
 from .credentials import Credentials as Credentials
 
 # The private key in a PEM file without a password; raises UsageError for anything else.
-from .signing import read_signing_key as read_signing_key
+from .credentials import read_signing_key as read_signing_key
 
 # Where a sitting stands.
 from .sitting import OutsideProgress as OutsideProgress

@@ -1,16 +1,21 @@
-"""The token of a candidate's own client: given, kept in a file, or got with a password."""
+"""What a candidate's own client shows: its token, and answers signed with its own key."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from schemas.errors import UsageError
 from tasks.exam.http_calls import HttpCaller
 from tasks.exam.practice import PRACTICE
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 @dataclass
@@ -75,3 +80,36 @@ def _read_session(token: str) -> str | None:
     except (IndexError, ValueError, KeyError, TypeError):
         return None
     return named if isinstance(named, str) else None
+
+
+def read_signing_key(path: Path) -> Ed25519PrivateKey:
+    """The private key in a PEM file without a password; raises UsageError for anything else."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    advice = "Make one with `openssl genpkey -algorithm ed25519 -out key.pem`."
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except OSError as error:
+        raise UsageError(f"The key file {path} cannot be read ({error.strerror}). {advice}") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise UsageError(f"{path} is not a private key in PEM form without a password. {advice}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UsageError(f"The key in {path} is not of the kind Ed25519. {advice}")
+    return key
+
+
+def sign_answer(key: Ed25519PrivateKey, session_id: str, seq: int, response: str) -> str:
+    """The signature of an answer in base64, over `write_signed_bytes`."""
+    return base64.b64encode(key.sign(write_signed_bytes(session_id, seq, response))).decode()
+
+
+def write_signed_bytes(session_id: str, seq: int, response: str) -> bytes:
+    """What is signed, as JSON (sorted, no spaces): session, position, the response's SHA-256."""
+    signed = {
+        "answer_sha256": hashlib.sha256(response.encode()).hexdigest(),
+        "seq": seq,
+        "session_id": session_id,
+    }
+    return json.dumps(signed, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -21,8 +21,7 @@ from schemas.errors import ExamError, ProctorError
 from schemas.settings import LONGEST_RESPONSE
 from tasks.exam.http_calls import DoorError, HttpCaller
 from tasks.exam.outside.answering import Answerer
-from tasks.exam.outside.credentials import Credentials
-from tasks.exam.outside.signing import sign_answer
+from tasks.exam.outside.credentials import Credentials, sign_answer
 from tasks.exam.outside.state import SittingState
 from tasks.exam.practice import PRACTICE
 from tasks.exam.protocol import Answer, Lease

@@ -11,17 +11,15 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tasks.exam.plan.fingerprint import list_changes
 from tasks.exam.plan.linking import LinkForecast, forecast_link
 from tasks.exam.plan.request import KnownSet, LedgerState, PastSitting, PlanRequest, Sitter
 from tasks.exam.plan.shares import Shortfall, describe_shortfalls
 from tasks.exam.plan.sharing import DrawnSet, distribute_sets
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
@@ -40,17 +40,12 @@ from tasks.exam.public.bank import (
     read_blinding_secret,
     read_unchanged,
 )
-from tasks.models.registry import collect_owners
-from warehouse.ledger.engine.ledger import Ledger
+from tasks.models.registry import RegisteredModel, Registry, collect_owners
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
 from warehouse.ledger.exam.draws import read_pending_source
 from warehouse.ledger.trust import organisations as ledger_organisations
 from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from tasks.models.registry import RegisteredModel, Registry
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,59}")
 

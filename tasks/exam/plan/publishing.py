@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
 from schemas.ledger.exam import Run, Session
@@ -21,16 +21,13 @@ from tasks.questions import BareQuestion
 from tasks.questions.forms import strip_questions
 from tasks.questions.pictures import read_picture
 from tasks.running.approvals import Request, Unapproved, ask_and_refuse, use_approval
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.exam import plans
 from warehouse.ledger.exam import sittings as ledger_exam
 from warehouse.ledger.trust import organisations as ledger_organisations
 from warehouse.ledger.trust import users as ledger_users
 from warehouse.ledger.trust.seals import seal_run
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # Which draw a run had: 2 is that of docs/verify.md.
 DRAW_FORM: Final = 2

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schemas.errors import GateError
 from tasks.exam.plan.allotment import Allotment, Refusal
 from tasks.exam.plan.request import PlanRequest
+from warehouse.ledger.engine.ledger import Connection
 from warehouse.ledger.exam import plans
 from warehouse.ledger.trust import organisations as ledger_organisations
 from warehouse.ledger.trust import users as ledger_users
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 def find_over_quota(connection: Connection, request: PlanRequest, allotment: Allotment) -> list[Refusal]:

@@ -8,9 +8,8 @@ from schemas.errors import GateError
 from warehouse.ledger.exam import plans
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from tasks.models.registry import RegisteredModel, Registry
+    from warehouse.ledger.engine.ledger import Connection
 
 
 def find_former_reference(

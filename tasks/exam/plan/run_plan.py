@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from tasks.exam.plan.allotment import PlannedSession, Refusal, SatSet, SetRenewal
 from tasks.exam.plan.due import Schedule
@@ -15,9 +15,7 @@ from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.shares import Shortfall
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
-
-if TYPE_CHECKING:
-    from warehouse.ledger.exam.sittings import PlannedRun
+from warehouse.ledger.exam.sittings import PlannedRun
 
 T = TypeVar("T")
 

@@ -18,16 +18,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.exam.plan.bank import DisciplineShare, DrawnQuestion, Masks, draw_set, split_anchors
 from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest
 from tasks.exam.plan.shares import Shortfall
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from warehouse.ledger.trust.organisations import SIMULATED_PREFIX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Row
+
+    from warehouse.ledger.engine.ledger import Connection
 
 
 def read_state(connection: Connection, request: PlanRequest) -> LedgerState:

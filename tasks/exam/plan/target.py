@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from schemas.errors import GateError
+from schemas.lazy import pl
 from tasks.exam.plan.forecast import forecast_runs
 from tasks.exam.plan.shares import compute_shares
 from tasks.statistics.scores import AnswerSums, Stratum, compute_expected_se, find_spreads, grow_sets
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from tasks.exam.plan.allotment import Allotment
@@ -171,8 +171,6 @@ def forecast_sizes(
 
 
 def _arrange_sums(answers: pl.DataFrame, names: Sequence[str]) -> AnswerSums | None:
-    import polars as pl
-
     if answers.is_empty():
         return None
     coded = answers.with_columns(

@@ -18,7 +18,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from schemas.errors import ExamError, StoreError, UsageError
 from schemas.ledger.trust import Approval
@@ -33,13 +33,9 @@ from tasks.exam.protocol.tokens import Claims, KeyFile, VerifiedTokens, open_key
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
 from tasks.running.approvals import NOBODY_ELSE, TwoPersons, approve, describe_wait, refuse
 from warehouse.ledger.engine.leases.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.trust import approvals, users
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 
 T = TypeVar("T")
 _log = logging.getLogger("proctor.exam_api")

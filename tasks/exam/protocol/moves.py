@@ -33,9 +33,8 @@ from warehouse.ledger.exam import seats
 from warehouse.ledger.trust.seals import seal_closing
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warehouse.ledger.engine.leases.clock import Clock
+    from warehouse.ledger.engine.ledger import Connection
 
 T = TypeVar("T")
 

@@ -17,9 +17,8 @@ from warehouse.ledger.exam import seats
 from warehouse.ledger.trust import users
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warehouse.ledger.engine.leases.clock import Clock
+    from warehouse.ledger.engine.ledger import Connection
 
 _SHORTEST_LEASE_SECRET: Final = 32
 

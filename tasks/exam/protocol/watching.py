@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
 from schemas.ledger.trust import Approval
@@ -13,12 +12,10 @@ from tasks.exam.protocol.seating import check_active, check_role, log_use, read_
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import FOR_EXAMINERS, Quota, SessionStatus, SessionSummary
 from tasks.running.approvals import Request, TwoPersons, Unapproved, ask, use_approval
+from warehouse.ledger.engine.ledger import Connection
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.exam import seats, sittings
 from warehouse.ledger.trust import users
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[SessionStatus]:

@@ -11,7 +11,7 @@ from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes, read_session_size
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from warehouse.ledger.engine.ledger import Connection
 
 OPEN = "open"
 CLOSE = "close"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.editions import GRADES
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from tasks.questions import BareQuestion
 from tasks.questions.forms import render_prompt
 
@@ -82,8 +83,6 @@ def iter_sittings(lake: Lake, edition: Mapping[str, Any], *, with_answers: bool)
 
     Reference answers and judges' reasons, which quote them, only `with_answers`.
     """
-    import polars as pl
-
     sessions = lake.read(
         "exchange_sessions", {"edition_id": edition["edition_id"], "month": edition["month"]}
     )

@@ -22,7 +22,7 @@ from tasks.models.registry import RegisteredModel, read_registry
 from tasks.running.claiming import hold_work
 from tasks.running.flow_runs.record import compute_patience
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.money.replies import read_replies
+from warehouse.ledger.money.calls import read_replies
 
 DEFAULT_RUN = "cgeval"
 PURPOSE = "cgeval"

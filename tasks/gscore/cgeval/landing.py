@@ -32,7 +32,7 @@ from tasks.models import SharedClient, read_call_frames
 from tasks.models.registry import read_registry
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.money.replies import read_first_start
+from warehouse.ledger.money.calls import read_first_start
 
 Count = Callable[[int, int], None]
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from schemas.tables import get_table
 from tasks.judging.calibration.judged_edition import JudgedEdition, scale_stars
 from tasks.judging.calibration.jury import land_jury
 from tasks.judging.calibration.style import control_styles
 from tasks.statistics.judges import compute_judge_weight, correct_by_families, correct_by_ratings
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from warehouse.lake import Lake
+from warehouse.lake import Lake
 
 LEAST_RATED = 20
 

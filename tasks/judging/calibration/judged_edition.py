@@ -6,18 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
-from tasks.statistics import POINTS_PER_STAR
+from tasks.statistics import POINTS_PER_STAR, Floats
 from tasks.statistics.judges import Corrected, JudgedScores, RatedRows
 from warehouse.lake import hash_rows
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tasks.statistics import Floats
 
 
 @dataclass(frozen=True)
@@ -69,15 +65,11 @@ class JudgedEdition:
 
     def rated_of(self, style: str) -> pl.DataFrame:
         """The rated responses of the candidates that have a score in a prompt style."""
-        import polars as pl
-
         models = self.scores_of(style)["model"].implode()
         return self.rated.filter((pl.col("prompt_style") == style) & pl.col("model").is_in(models))
 
     def arrange_scores(self, style: str) -> JudgedScores:
         """The judge's scores in stars; rated candidates say which families are the judge's own."""
-        import polars as pl
-
         scores = self.scores_of(style)
         models = self.rated.filter("is_own_family")["model"].unique().implode()
         own = scores.filter(pl.col("model").is_in(models))["family"].drop_nulls().implode()
@@ -107,8 +99,6 @@ class JudgedEdition:
 
     def arrange_ratings(self, style: str, judged: Floats | None = None) -> RatedRows:
         """The rated responses, with the weight of each; `judged` are other stars than the judge's."""
-        import polars as pl
-
         rated, counts = self.rated_of(style), self._count_of(style)
         codes = {model: code for code, model in enumerate(self.scores_of(style)["model"])}
         totals = dict(counts.group_by("model").agg(pl.col("rateable_count").sum()).iter_rows())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from schemas.tables import get_table
 from tasks.judging.calibration.judged_edition import JudgedEdition, scale_stars
+from tasks.statistics import Floats
 from tasks.statistics.judges import (
     Corrected,
     Jury,
@@ -18,13 +19,7 @@ from tasks.statistics.judges import (
     correct_by_ratings,
     hear_jury,
 )
-from warehouse.lake import Batch, hash_rows
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tasks.statistics import Floats
-    from warehouse.lake import Lake
+from warehouse.lake import Batch, Lake, hash_rows
 
 PERSON = "person"
 LEAST_RATED = 20
@@ -85,8 +80,6 @@ def land_jury(lake: Lake, judged: JudgedEdition, *, now: datetime) -> bool:
 
 def make_case(judged: JudgedEdition, asked: pl.DataFrame, votes: pl.DataFrame) -> JuryCase:
     """Votes on all that was asked, with people's: known, and where no judge could be read."""
-    import polars as pl
-
     owners = (
         judged.scores.select("prompt_style", "model").sort("prompt_style", "model").with_row_index("owner")
     )
@@ -240,8 +233,6 @@ def score_by_jury(judged: JudgedEdition, case: JuryCase, jury: Jury, now: dateti
 
 def describe_stars(judged: JudgedEdition, case: JuryCase, jury: Jury) -> pl.DataFrame:
     """Rows of `jury_stars`, of responses that some judge gave stars or people rated."""
-    import polars as pl
-
     is_rated = ~np.isnan(case.votes.known[:, 0])
     table = get_table("jury_stars")
     return (

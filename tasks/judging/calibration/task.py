@@ -9,15 +9,13 @@ from tasks.judging.calibration.anchors import watch_judges
 from tasks.judging.calibration.calibrate import calibrate_judges, list_runs
 from tasks.judging.calibration.correction import correct_edition
 from tasks.models.registry import read_registry
-from tasks.running import choose_month, hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings, step
+from tasks.running import choose_month
+from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="compare_judges")
-@hide_content
-@sign_landings
+@step()
 def compare_judges(occasion: str = "") -> dict[str, object]:
     """Compare every judge with the people of an occasion; an empty one is that drawn last."""
     settings = load_settings()
@@ -34,9 +32,7 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
     }
 
 
-@step(name="correct_scores", **RETRIED)
-@hide_content
-@sign_landings
+@step(**RETRIED)
 def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
     """Correct the last edition of a run, or of those that an occasion (the last) drew from."""
     with open_lake(load_settings()) as lake:
@@ -45,9 +41,7 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
     return {"corrected_scores": sum(counts.values())}
 
 
-@step(name="watch_anchors")
-@hide_content
-@sign_landings
+@step()
 def watch_anchors(month: str = "") -> dict[str, object]:
     """Let every judge in use judge the anchor set again, once a month (empty: the present one)."""
     settings = load_settings()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from schemas.errors import UsageError
 from tasks.judging.marking.work import Work, WorkSummary
-from tasks.judging.persons import check_persons, find_marker, need_marker
-from tasks.judging.persons import may_mark as may_mark
+from tasks.judging.people import check_persons, find_marker, need_marker
+from tasks.judging.people import may_mark as may_mark
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

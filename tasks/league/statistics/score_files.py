@@ -17,13 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from tasks.texts import read_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 COLUMNS = ("league_run", "round", "asker", "judge", "answerer", "score", "rank", "domain", "run_type")
 _NUMBERS = ("league_run", "round", "rank")

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from schemas.errors import UsageError
+from schemas.league_statistics import STATISTICS
 from schemas.tables import get_table
 from tasks.league.statistics.marks import Marks, arrange_marks, average_answers, list_comparisons, list_rounds
 from tasks.statistics import Spearman, compute_pearson, compute_spearman, compute_spearman_interval
@@ -49,15 +50,7 @@ class StatisticsRequest:
     shares: tuple[float, ...] = SHARES
 
 
-TABLES: Final = (
-    "league_scores",
-    "league_anova",
-    "league_pairs",
-    "league_family_bias",
-    "league_consistency",
-    "league_correlations",
-    "league_replays",
-)
+TABLES: Final = tuple(table.name for table in STATISTICS)
 
 
 def compute_statistics(

@@ -14,14 +14,14 @@ import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError
 from tasks.models.picture_parts import MOST_PICTURE_TOKENS, part_pictures
 from tasks.models.registry import RegisteredModel
 from tasks.running.claiming import is_dead, name_host
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import name_budget_row
 from warehouse.ledger.money.budgets import (
@@ -35,10 +35,6 @@ from warehouse.ledger.money.budgets import (
     reserve_usd,
     settle_usd,
 )
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 
 _ROUNDING_USD = 1e-9
 # How often a call that waits for others in flight asks again.

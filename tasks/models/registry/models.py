@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from schemas.asked_secrets import ask_secret
 from schemas.errors import ProctorError, RegistryError, suggest
-from schemas.teams import TEAM_NAMES, is_team_name
+from schemas.organisations import TEAM_NAMES, is_team_name
 from tasks.models.providers import PROVIDERS
 from tasks.models.registry.file import (
     BatchTerms,

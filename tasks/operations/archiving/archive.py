@@ -20,11 +20,9 @@ from warehouse.ledger.trust import erasures
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import Connection
-
     from schemas.settings import Settings
     from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.engine.ledger import Connection, Ledger
 
 Step = Callable[[str], None]
 

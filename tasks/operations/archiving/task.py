@@ -6,8 +6,7 @@ from typing import Final
 
 from schemas.settings import load_settings
 from tasks.operations.archiving.archive import archive_runs
-from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings, step
+from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -15,9 +14,7 @@ from warehouse.ledger.engine.opening import open_ledger
 _WAIT_S: Final = 3600.0
 
 
-@step(name="archive_closed_runs", **RETRIED)
-@hide_content
-@sign_landings
+@step(**RETRIED)
 def archive_closed_runs() -> dict[str, object]:
     """Move the rows of every run that may go from the ledger to the lake."""
     settings = load_settings()

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
-from warehouse.stores.homes import RESTORING
+from warehouse.ledger.engine.sides import find_ledger_file
+from warehouse.stores.homes import RESTORING, mark_home
+from warehouse.stores.installation import read_home_id
 
 if TYPE_CHECKING:
     from warehouse.backup import BackupTarget
@@ -35,7 +37,6 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     from warehouse.backup import BackupManifest, BackupTarget, begin_backup, finish_backup
     from warehouse.lake import read_code_version
     from warehouse.ledger.engine.moments import now_text
-    from warehouse.stores.installation import read_home_id
 
     if not settings.home.exists():
         raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
@@ -151,7 +152,6 @@ def _list_own_keys(settings: Settings) -> list[Path]:
 def _name_stores(settings: Settings) -> dict[str, str]:
     """On what each store lies, without its address."""
     from warehouse.lake import is_postgres, is_remote
-    from warehouse.ledger.engine.sides import find_ledger_file
 
     return {
         "ledger": "PostgreSQL" if find_ledger_file(settings.ledger_address) is None else "SQLite",
@@ -230,7 +230,6 @@ def _check_apart(settings: Settings, folder: Path) -> None:
     """
     from tasks.exam.public.log import name_public_folder
     from warehouse.lake import is_postgres, is_remote
-    from warehouse.ledger.engine.sides import find_ledger_file
 
     catalog, ledger = settings.catalog_address, find_ledger_file(settings.ledger_address)
     places = [settings.home, *_name_places(settings).values(), name_public_folder(settings)]
@@ -294,8 +293,6 @@ def _put_in_place(settings: Settings, folder: Path) -> None:
     from warehouse.lake.upkeep import check_empty_lake, restore_lake
     from warehouse.ledger.engine.copies.files import restore_ledger
     from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
-    from warehouse.ledger.engine.sides import find_ledger_file
-    from warehouse.stores.homes import mark_home
 
     places = {**_name_places(settings), "public": name_public_folder(settings)}
     # Before anything is written to a server, or to a folder that other hosts share.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from schemas.errors import StoreError, UsageError
 from schemas.settings import GivenSettings, Settings
 from tasks.operations.backups.kept import check_owner, hold_folder, note_tried, read_kept
+from warehouse.backup import read_manifest
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake
@@ -112,7 +113,6 @@ def land_check(settings: Settings, found: RestoreCheck) -> None:
 
 def _try(live: Settings, folder: Path, place: Path) -> dict[str, Any]:
     from tasks.operations.backups.copies import restore_home
-    from warehouse.backup import read_manifest
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 

@@ -8,14 +8,12 @@ from schemas.errors import ContractError
 from schemas.settings import load_settings
 from tasks.operations.backups.drill import check_restore, land_check
 from tasks.operations.backups.kept import make_kept_backup
-from tasks.running import hide_content
 from tasks.running.flow_runs import step
 
 _MOST_NAMED: Final = 5
 
 
-@step(name="keep_backups")
-@hide_content
+@step()
 def keep_backups() -> dict[str, object]:
     """Make the night's backup and rotate; nothing where the setting `backups` names no folder."""
     settings = load_settings()
@@ -31,8 +29,7 @@ def keep_backups() -> dict[str, object]:
     }
 
 
-@step(name="try_newest_backup")
-@hide_content
+@step()
 def try_newest_backup() -> dict[str, object]:
     """Restore the newest backup into an empty place, look at all of it, and remove the place.
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from schemas.errors import GateError, UsageError
 from schemas.ledger.trust import Erasure
@@ -36,15 +36,12 @@ from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
 from warehouse.ledger.engine.copies.purging import purge_ledger
 from warehouse.ledger.engine.leases.clock import Time, read_time
 from warehouse.ledger.engine.leases.jobs import free_jobs, withdraw_jobs
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import responses
 from warehouse.ledger.trust import erasures
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 KIND: Final = "erasure"
 # What goes, by table of the lake; the units that hold it are found by these reads.

@@ -24,11 +24,9 @@ from warehouse.ledger.trust import erasures
 from warehouse.ledger.trust.erasures import ErasableSession
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from schemas.settings import Settings
     from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.engine.ledger import Connection, Ledger
 
 # Work that reads texts, by the kind of its jobs.
 _READERS: Final = ("judge", "errors", "drift", CALL)

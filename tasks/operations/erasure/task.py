@@ -6,15 +6,14 @@ from schemas.errors import GateError
 from schemas.settings import load_settings
 from tasks.operations.erasure.erase import erase_texts, finish_erasures
 from tasks.operations.erasure.scope import Scope, list_due, read_policy_time
-from tasks.running import hide_content, log
+from tasks.running import log
 from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.logs.chain import name_account
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="erase_what_is_due")
-@hide_content
+@step()
 def erase_what_is_due() -> dict[str, object]:
     """Finish erasures, then erase what PROCTOR_KEEP_RAW_MONTHS, where set, no longer keeps."""
     settings = load_settings()

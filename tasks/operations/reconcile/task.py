@@ -13,8 +13,8 @@ from tasks.judging.marking import land_marks
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import land_erasures
 from tasks.review import land_missing_batches
-from tasks.running import hide_content, log
-from tasks.running.flow_runs import RETRIED, sign_landings, step
+from tasks.running import log
+from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.leases.clock import check_clock
@@ -22,9 +22,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="reconcile_stores", **RETRIED)
-@hide_content
-@sign_landings
+@step(**RETRIED)
 def reconcile_stores(*, leaves_log: bool = False) -> None:
     """Land what the ledger has closed and the lake lacks.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.settings import Settings
 from tasks.exam.closed import find_changed_sessions
@@ -13,17 +13,14 @@ from tasks.exam.log import check_log, iter_kept_heads
 from tasks.exam.public.log import check_public_log, name_log_file
 from tasks.operations.validation import find_month_differences
 from tasks.running.archives import read_whole
+from warehouse.lake import Lake
 from warehouse.ledger.engine.integrity import find_strays
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_head
+from warehouse.ledger.engine.sides import EXAM_TABLES
 from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.exam import lost_commits, sittings
 from warehouse.ledger.trust import access, editions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
 
 _MOST_IDS: Final = 50
 # Findings of the audit that are of keys and files of the home, and say nothing of what the ledger has.
@@ -117,8 +114,6 @@ def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
 
 def describe_unproved(ledger: Ledger, side: str, count: int) -> Gap:
     """What unproved commits can have held: their file's tables, sessions that were open."""
-    from warehouse.ledger.engine.sides import EXAM_TABLES
-
     commits = "1 commit" if count == 1 else f"{count} commits"
     with ledger.read() as connection:
         if side == "ledger":

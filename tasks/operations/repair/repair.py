@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,9 @@ from schemas.asked_secrets import AskedSecret
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.operations.repair.evidence import Gap, describe_unproved, find_held, find_missing
+from warehouse.lake import open_lake
 from warehouse.lake.upkeep import LostLanding, find_lost_landings, land_again
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.stores.files import (
     StoreFile,
     count_commits,
@@ -261,7 +263,6 @@ def _save_held(found: Repair, files: Sequence[StoreFile], folder: Path) -> None:
 
 def _weigh(settings: Settings, found: Repair, files: Sequence[StoreFile], stage: _Stage) -> None:
     """Fill in what is missing, unproved and held, of files that no log gives back."""
-    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     left = [file for file in files if str(file.path) not in found.logs]
@@ -349,8 +350,6 @@ def _check_room(folder: Path, files: Sequence[StoreFile], lost_logs: Sequence[Pa
 def _finish(settings: Settings, found: Repair, files: Sequence[StoreFile], name: str, digest: str) -> None:
     """The entry first, the marks last: a kill leaves stores refused, or one entry too many."""
     from tasks.operations.reconcile import reconcile
-    from warehouse.lake import open_lake
-    from warehouse.ledger.engine.logs.chain import Entry, add_entry
     from warehouse.ledger.engine.opening import open_ledger
 
     kind = "unproved" if found.unproved else "whole"
@@ -377,6 +376,4 @@ def _write_report(folder: Path, found: Repair) -> str:
 
 
 def _describe(found: Repair) -> dict[str, Any]:
-    from dataclasses import asdict
-
     return asdict(found)

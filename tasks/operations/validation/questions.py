@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tasks.questions import QuestionContent
 from tasks.questions.rules import find_broken_rules
 from tasks.questions.variants import find_doubts
+from tasks.texts import read_texts
 from warehouse.lake import Lake
 
 PAGE_NAME = "questions.html"
@@ -25,21 +26,7 @@ PAGE_NAME = "questions.html"
 PLACES_SHOWN = 200
 _EXCERPT = 160
 # (Chinese, English) for everything that the page says by itself.
-LABELS = {
-    "title": ("题目检查", "Questions to look at"),
-    "originals": ("已检查原题", "Originals checked"),
-    "variants": ("已检查变体", "Variants checked"),
-    "places": ("处", "places"),
-    "nothing": ("所有规则均满足。", "Every rule is kept."),
-    "refuses": ("不入库", "kept out of the bank"),
-    "doubt": ("存疑", "a doubt"),
-    "do": ("处理", "What to do"),
-    "more": ("未列出", "not shown"),
-    "kind": ("类别", "Kind"),
-    "source": ("出处", "Where"),
-    "discipline": ("学科", "Discipline"),
-    "text": ("题干", "Text"),
-}
+LABELS: Final[dict[str, list[str]]] = read_texts("tasks.operations.validation", "questions.yaml")
 KINDS = {
     "original": ("原题", "original"),
     "variant": ("变体", "variant"),

@@ -8,7 +8,7 @@ from schemas.errors import ContractError
 from schemas.settings import load_settings
 from tasks.operations.validation.landed import BrokenRule, validate_landed
 from tasks.operations.validation.stores import check_stores
-from tasks.running import Progress, choose_month, hide_content
+from tasks.running import Progress, choose_month
 from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -16,8 +16,7 @@ from warehouse.ledger.engine.opening import open_ledger
 BROKEN_NAMED = 20
 
 
-@step(name="validate_lake")
-@hide_content
+@step()
 def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
     """Hold what has landed to its rules, with pages; with `must_hold`, ContractError."""
     settings = load_settings()
@@ -36,8 +35,7 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
     }
 
 
-@step(name="check_all_stores")
-@hide_content
+@step()
 def check_all_stores() -> dict[str, object]:
     """Run every check of the lake, and compare rows by month with the ledger.
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from schemas.lazy import np
 from tasks.questions.identity.normal_form import CLOSING_STOPS, WORD_LETTERS, fold_letter, normalise_for_key
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     FoldFurther = Callable[[NDArray[np.uint32]], NDArray[np.uint32]]
@@ -31,8 +31,6 @@ def normalise_column(texts: pl.Series, fold_further: FoldFurther | None = None) 
     Nulls are not allowed. A character whose form depends on its neighbours, or is several letters, sends its text through
     `normalise_for_key`.
     """
-    import numpy as np
-
     joined = str(texts.str.join(_END).item() or "") + _END if len(texts) else ""
     if joined.count(_END) != len(texts):
         return _normalise_one_by_one(texts, range(len(texts)), fold_further)
@@ -59,8 +57,6 @@ def normalise_column(texts: pl.Series, fold_further: FoldFurther | None = None) 
 def _normalise_one_by_one(
     texts: pl.Series, places: range | list[int], fold_further: FoldFurther | None
 ) -> pl.Series:
-    import numpy as np
-
     forms = [normalise_for_key(text) for text in texts.gather(list(places)).to_list()]
     if fold_further is not None:
         forms = [
@@ -74,8 +70,6 @@ def _normalise_one_by_one(
 
 def _fold_shapes(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Fold white space, blanks and closing stops of folded letters; `_END` follows each text."""
-    import numpy as np
-
     dropped = codes == _DROPPED
     if dropped.any():
         codes = codes[~dropped]
@@ -98,8 +92,6 @@ def _fold_shapes(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 def _fold_lines(codes: NDArray[np.uint32], is_line: NDArray[np.bool_]) -> NDArray[np.uint32]:
     """Each run of underscores becomes an opening and a closing bracket."""
-    import numpy as np
-
     before = _shift(is_line, 1)
     first = is_line & ~before & _shift(is_line, -1)
     second = is_line & before & ~_shift(before, 1)
@@ -108,8 +100,6 @@ def _fold_lines(codes: NDArray[np.uint32], is_line: NDArray[np.bool_]) -> NDArra
 
 
 def _drop_closing_stops(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    import numpy as np
-
     is_stop = _mark(frozenset(CLOSING_STOPS))
     last = np.flatnonzero(codes == 0) - 1
     dropped = []
@@ -122,8 +112,6 @@ def _drop_closing_stops(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 def _shift(marks: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
     """The marks of the places before (1) or after (-1) each place; none beyond the ends."""
-    import numpy as np
-
     moved = np.zeros_like(marks)
     if by > 0:
         moved[by:] = marks[:-by]
@@ -135,8 +123,6 @@ def _shift(marks: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
 @cache
 def _mark(letters: frozenset[str]) -> NDArray[np.bool_]:
     """Which ASCII characters are among these; the last place stands for all others."""
-    import numpy as np
-
     marks = np.zeros(0x80, dtype=bool)
     marks[[ord(letter) for letter in letters]] = True
     return marks
@@ -144,8 +130,6 @@ def _mark(letters: frozenset[str]) -> NDArray[np.bool_]:
 
 def _look_up(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """The code of each letter's form: a space for white space, `_HARD` to fold it by itself."""
-    import numpy as np
-
     table = _build_table()
     folded = table[codes]
     if len(new := np.unique(codes[folded == _NEW])):
@@ -161,8 +145,6 @@ def _look_up(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 @cache
 def _build_table() -> NDArray[np.uint32]:
-    import numpy as np
-
     table = np.full(_CODES, _NEW, dtype=np.uint32)
     table[0] = 0
     return table

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
+from schemas.lazy import pl
 from warehouse.stores.whole_files import writing_whole
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
@@ -28,8 +27,6 @@ def name_picture(folder: Path, sha256: str) -> Path:
 
 def tell_pictures(lake: Lake, held: Sequence[Sequence[Mapping[str, Any]] | None]) -> pl.Series | None:
     """Pictures by question with `alt_text`, what people said they show; null where none has any."""
-    import polars as pl
-
     hashes = sorted({one["sha256"] for some in held for one in some or ()})
     if not hashes:
         return None

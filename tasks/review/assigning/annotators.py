@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.vocabulary import LANGUAGES, check_discipline
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.review import assigning, people
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 NO_DISCIPLINE = "(no discipline)"
 ALL_DISCIPLINES = "*"

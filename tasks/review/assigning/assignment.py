@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -21,14 +21,11 @@ from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
 from tasks.review.batch import read_assignments, read_batch, read_decisions, read_items
 from tasks.review.decisions import compute_outcomes, encode_items
 from tasks.running import without_collecting
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # Rows that are in memory at once on their way into the ledger.
 CHUNK = 20_000

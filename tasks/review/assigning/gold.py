@@ -24,9 +24,8 @@ from warehouse.ledger.review import assigning, gold
 from warehouse.stores.secrets import read_home_key
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warehouse.lake import Lake
+    from warehouse.ledger.engine.ledger import Connection
 
 Kind = Literal["accepted", "rejected", "spoiled"]
 # Of each discipline and outcome this many settled questions are drawn from: enough that annotators meet different ones.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schemas.errors import ContractError
+from schemas.lazy import np
 from tasks.review.assigning.annotators import NO_DISCIPLINE, Annotator
 from tasks.review.assigning.distribution import Shares, distribute_work, draw_annotators
 
@@ -148,7 +149,6 @@ class _Shift:
 
     def has_room(self, demand: Mapping[str, int]) -> bool:
         """Whether the work has a place: a flow from the groups through what each person can hold."""
-        import numpy as np
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
 

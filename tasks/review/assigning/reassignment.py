@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
@@ -13,11 +12,8 @@ from tasks.review.assigning.annotators import NO_DISCIPLINE, Annotator, find_ann
 from tasks.review.assigning.assignment import compute_due
 from tasks.review.batch import read_batch
 from tasks.review.recording import ADJUDICATION_DAYS
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.review import assigning, gold, people
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from schemas.errors import GateError, UsageError
 from schemas.ledger.review import ReviewMessage
 from tasks.review.batch import read_assignments, read_batch
 from tasks.review.decisions import Item
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.review import assigning, messages
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 MOST_CHARACTERS = 4_000
 _OF_A_STEM = 90

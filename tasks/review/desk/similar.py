@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tasks.questions import QuestionContent
 from tasks.review.batch import list_batches, read_batch, read_decisions
 from tasks.review.overview import read_outcomes
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.review import assigning, gold
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # A question in a batch.
 Key = tuple[str, str]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
@@ -21,12 +21,9 @@ from tasks.review.batch import (
     read_items,
 )
 from tasks.review.decisions import Outcome, compute_outcomes
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.review import assigning, coordination
 from warehouse.ledger.review import people as review_people
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _MOST_LOOKED_AT = 100
 Row = Mapping[str, Any]

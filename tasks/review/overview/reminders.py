@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
@@ -14,6 +14,7 @@ from tasks.review.assigning import Annotator, read_everybody
 from tasks.review.batch import read_batch
 from tasks.review.overview.progress import Workload, list_workloads
 from tasks.review.words import LANGUAGES, Language
+from tasks.texts import read_texts
 from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -24,24 +25,7 @@ _SUBJECTS: dict[Language, str] = {
     "en": "Proctor: {open_count} questions to review until {due}",
     "zh": "Proctor：有 {open_count} 道题待审核，截止 {due}",
 }
-_TEXTS: dict[Language, dict[str, str]] = {
-    "en": {
-        "greeting": "Hello {annotator},",
-        "open": "{open_count} questions are waiting for your decision. The next are due on {due}.",
-        "overdue": "{overdue_count} of them are overdue.",
-        "pace": "About {needed} a day finish them in time; your daily quota is {quota}.",
-        "late": "At your daily quota of {quota} they cannot all be finished in time. Please tell your coordinator, who can give some to others.",
-        "end": "Thank you.",
-    },
-    "zh": {
-        "greeting": "{annotator}，您好：",
-        "open": "有 {open_count} 道题等待您的结论，最近的截止日期是 {due}。",
-        "overdue": "其中 {overdue_count} 道已经逾期。",
-        "pace": "每天约 {needed} 道即可按时完成；您的每日定额为 {quota} 道。",
-        "late": "按您每日 {quota} 道的定额已无法全部按时完成。请告知协调人，以便把一部分交给他人。",
-        "end": "谢谢！",
-    },
-}
+_TEXTS: Final[dict[Language, dict[str, str]]] = read_texts("tasks.review.overview", "reminders.yaml")
 
 
 @dataclass(frozen=True)

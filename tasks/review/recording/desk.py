@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.reviews import REVIEW_CHANNELS
@@ -16,12 +15,9 @@ from tasks.review.batch import read_assignments, read_batch, read_decisions, rea
 from tasks.review.decisions import Decision, GivenDecision, find_faults
 from tasks.review.overview import is_complete, is_settled
 from tasks.review.recording.adjudication import AdjudicationSummary, assign_adjudicators
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.review import assigning, guidelines
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ what the ledger has: a kill at any moment, or calls that came since, are mended 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -20,11 +21,11 @@ from warehouse.ledger.exam import archives, closed, sittings
 from warehouse.ledger.exam.archives import MovedRow
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Table
 
     from schemas.ledger.exam import RunArchive
     from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.engine.ledger import Connection, Ledger
     from warehouse.ledger.exam.sittings import PlannedRun
 
 TABLE: Final = "archived_rows"
@@ -166,8 +167,6 @@ def find_lost_archives(ledger: Ledger, lake: Lake) -> list[str]:
 
 def read_entry_before(lake: Lake, number: int) -> str | None:
     """The hash of the entry before that number; null where that is not archived."""
-    import json
-
     for row in lake.read("archived_entries", {"numbers": [number - 1]}).iter_rows():
         found = MovedRow(*row)
         values = dict(zip(json.loads(found.column_names), json.loads(found.row_json), strict=True))
@@ -177,8 +176,6 @@ def read_entry_before(lake: Lake, number: int) -> str | None:
 
 def count_dated_before(ledger: Ledger, place: Lake | Settings, moment: str) -> dict[str, int]:
     """Entries of the audit log, and answers, from before a moment (UTC, ISO), wherever they are."""
-    import json
-
     from warehouse.ledger.engine.copies import backups
 
     dated = {

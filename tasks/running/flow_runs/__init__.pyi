@@ -28,14 +28,8 @@ from .steps import make_known as make_known
 # Make a function a step of flows; a task of Prefect's in a run of Prefect's.
 from .steps import step as step
 
-# The name of the flow run that starts: `monthly-2026-12`, `ingest-3-files`, `judge-all`.
-from .task import name_run as name_run
-
 # Put the ids and counts of a flow beside its run: in the ledger, and in Prefect with links to the pages that it wrote.
 from .task import publish_summary as publish_summary
-
-# Given to every flow: its runs stand in the ledger.
-from .task import RECORDED as RECORDED
 
 # Raise BudgetError where a deployment started this run and nothing limits what it may spend: nobody looks at its plan first.
 from .task import require_budget as require_budget
@@ -48,6 +42,3 @@ from .task import run_plainly as run_plainly
 
 # How far the task is stands beside its run in Prefect, renewed every quarter of a minute: a number, and of what.
 from .task import show_progress as show_progress
-
-# What the task lands names its flow run in `landings.flow_run_id`; called outside a flow, it names none.
-from .task import sign_landings as sign_landings

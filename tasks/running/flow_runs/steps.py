@@ -11,8 +11,12 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+from tasks.running.faults import hide_content
+from warehouse.lake import landing_provenance
+
 if TYPE_CHECKING:
     from prefect import Flow, Task
+    from prefect.client.schemas.objects import FlowRun
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,8 +27,21 @@ def is_prefect_here() -> bool:
     return sys.modules.get("prefect") is not None
 
 
+def find_flow_run() -> FlowRun | None:
+    """The flow run of Prefect's that this is in; null for none."""
+    if not is_prefect_here():
+        return None
+    from prefect.context import FlowRunContext
+
+    context = FlowRunContext.get()
+    return None if context is None else context.flow_run
+
+
 class Step(Generic[P, T]):
     """A task of Prefect's when a flow run of Prefect's calls it, and a plain function otherwise.
+
+    No content passes to Prefect where it breaks (`hide_content`), and what it lands names its flow run in `landings.flow_run_id`, where
+    it has one.
 
     Attributes:
         fn: the function, which never asks for Prefect.
@@ -32,8 +49,8 @@ class Step(Generic[P, T]):
 
     def __init__(self, function: Callable[P, T], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
-        self.fn = function
-        self._options = options
+        self.fn = hide_content(_sign_landings(function))
+        self._options = {"name": function.__name__} | options
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
         """Do it; Prefect records it in a run of its own."""
@@ -59,14 +76,13 @@ class PlainFlow(Generic[P, T]):
         fn: its function.
     """
 
-    def __init__(self, function: Callable[P, T], options: dict[str, Any]) -> None:
-        self.name: str = options["name"]
+    def __init__(self, function: Callable[P, T]) -> None:
+        self.name = function.__name__
         self.fn = function
-        self._options = options
 
     def make_known(self) -> Flow[P, T]:
         """The same flow as Prefect knows it; imports Prefect."""
-        return _make_flow(self.fn, self._options)
+        return _make_flow(self.fn)
 
 
 def step(**options: Any) -> Callable[[Callable[P, T]], Step[P, T]]:
@@ -74,16 +90,12 @@ def step(**options: Any) -> Callable[[Callable[P, T]], Step[P, T]]:
     return lambda function: Step(function, options)
 
 
-def flow(**options: Any) -> Callable[[Callable[P, T]], Any]:
-    """Make a function a flow; the options are those of Prefect's decorator of this name.
+def flow(function: Callable[P, T]) -> Any:
+    """Make a function a flow of its name, whose runs stand in the ledger.
 
     A worker finds a flow of Prefect's under its name, since it has imported Prefect before it imports the flow.
     """
-
-    def known(function: Callable[P, T]) -> Any:
-        return _make_flow(function, options) if is_prefect_here() else PlainFlow(function, options)
-
-    return known
+    return _make_flow(function) if is_prefect_here() else PlainFlow(function)
 
 
 def make_known(found: Any) -> Flow[..., Any]:
@@ -91,13 +103,24 @@ def make_known(found: Any) -> Flow[..., Any]:
     return found.make_known() if isinstance(found, PlainFlow) else found
 
 
-def _make_flow(function: Callable[P, T], options: dict[str, Any]) -> Flow[P, T]:
+def _sign_landings(function: Callable[P, T]) -> Callable[P, T]:
+    @functools.wraps(function)
+    def signed(*arguments: P.args, **named: P.kwargs) -> T:
+        run = find_flow_run()
+        with landing_provenance(None if run is None else str(run.id)):
+            return function(*arguments, **named)
+
+    return signed
+
+
+def _make_flow(function: Callable[P, T]) -> Flow[P, T]:
     import prefect
 
+    from tasks.running.flow_runs.task import RECORDED, name_run
     from tasks.running.orchestrator import wait_for_server
 
     wait_for_server()
-    made: Flow[P, T] = prefect.flow(**options)(function)
+    made: Flow[P, T] = prefect.flow(name=function.__name__, flow_run_name=name_run, **RECORDED)(function)
     # Afterwards: parameters and their kinds are those of the function itself.
     made.fn = _begin_at_home(function)
     return made

@@ -36,10 +36,9 @@ from tasks.running.flow_runs.record import (
     note_start,
     recorded_run,
 )
-from tasks.running.flow_runs.steps import is_prefect_here
+from tasks.running.flow_runs.steps import find_flow_run
 from tasks.running.log_lines import RunName, add_run_finder
 from tasks.running.progress import read_last_progress
-from warehouse.lake import landing_provenance
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.homes import check_stores
 from warehouse.stores.shared_files import check_shared_files, has_hosts
@@ -117,7 +116,7 @@ def publish_summary(result: dict[str, object]) -> None:
     They go to the ledger, and to Prefect with links to the pages that the flow wrote.
     """
     note_result(result)
-    run = _find_flow_run()
+    run = find_flow_run()
     if run is None:
         return
     from prefect.artifacts import create_link_artifact, create_markdown_artifact
@@ -143,7 +142,7 @@ def require_budget(budget_usd: float | None = None) -> None:
     """
     if budget_usd is not None or load_settings().budget_usd is not None:
         return
-    run = _find_flow_run()
+    run = find_flow_run()
     if (run is not None and run.deployment_id) or name_deployment():
         raise BudgetError(
             "A deployment started this run, and no budget is set: nobody would see what it spends. Set PROCTOR_BUDGET_USD for the "
@@ -176,7 +175,7 @@ def show_progress(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def shown(*arguments: P.args, **named: P.kwargs) -> T:
-        run = _find_flow_run()
+        run = find_flow_run()
         if run is None:
             return function(*arguments, **named)
         artifact = _ProgressArtifact(f"{function.__name__.replace('_', '-')}-progress", run.id)
@@ -238,21 +237,6 @@ class _ProgressArtifact:
                 client.update_artifact(self._artifact_id, ArtifactUpdate(data=share, description=about))
 
 
-def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
-    """What the task lands names its flow run in `landings.flow_run_id`.
-
-    Where the task is called outside a flow, its landings name none.
-    """
-
-    @functools.wraps(function)
-    def signed(*arguments: P.args, **named: P.kwargs) -> T:
-        run = _find_flow_run()
-        with landing_provenance(None if run is None else str(run.id)):
-            return function(*arguments, **named)
-
-    return signed
-
-
 def check_place() -> None:
     """Pass when a run that a worker started has its home, and what its installation shares.
 
@@ -260,7 +244,7 @@ def check_place() -> None:
 
     A run that a command started was looked at before it began.
     """
-    run = _find_flow_run()
+    run = find_flow_run()
     if run is None or run.deployment_id is None:
         return
     settings = load_settings()
@@ -310,17 +294,8 @@ RECORDED: Final[dict[str, Any]] = {
 }
 
 
-def _find_flow_run() -> FlowRun | None:
-    if not is_prefect_here():
-        return None
-    from prefect.context import FlowRunContext
-
-    context = FlowRunContext.get()
-    return None if context is None else context.flow_run
-
-
 def _find_run() -> RunName | None:
-    run = _find_flow_run()
+    run = find_flow_run()
     return None if run is None else RunName(str(run.id), run.name)
 
 

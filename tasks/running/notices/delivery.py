@@ -6,21 +6,18 @@ A recipient that cannot be reached is told later.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import ProctorError
 from schemas.ledger.engine import RunNotice
 from schemas.settings import is_home, load_settings
 from tasks.running import programs
 from tasks.running.notices.notices import Notice, Recipient, read_recipients, send_notice
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.notices import note_told, take_notices
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warehouse.ledger.engine.ledger import Ledger
 
 # Who set out to tell, and was killed meanwhile, is believed to be at it for so long for each recipient.
 _LEASE_S: Final = 2 * programs.TIME_LIMIT_S

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import anyio
@@ -40,12 +40,10 @@ from tasks.running.flow_runs.record import end_lost_runs
 from tasks.running.notices import deliver_notices
 from tasks.running.sharing import WORK_POOL
 from warehouse.ledger.engine.leases.clock import read_lease_time, read_time
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.runs.flow_runs import end_flow_run, read_flow_runs
 from warehouse.ledger.engine.runs.notices import add_notice, list_noticed
 from warehouse.stores.away import PREFECT, not_waiting, until_there, was_away_lately
-
-if TYPE_CHECKING:
-    from warehouse.ledger.engine.ledger import Ledger
 
 log = logging.getLogger("proctor.runs")
 

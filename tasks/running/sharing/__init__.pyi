@@ -29,7 +29,7 @@ from .queue import count_sharers as count_sharers
 from .queue import WORKER as WORKER
 
 # Where `proctor worker` says to what it starts which worker it is on.
-from .names import WORKER_VARIABLE as WORKER_VARIABLE
+from .queue import WORKER_VARIABLE as WORKER_VARIABLE
 
 # The pool of our workers; those of other kinds are named `proctor-KIND`.
-from .names import WORK_POOL as WORK_POOL
+from .queue import WORK_POOL as WORK_POOL

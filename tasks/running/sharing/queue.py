@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from schemas.ledger.engine import Job
 from tasks.running.claiming import LEASE_S, is_dead, make_worker
-from tasks.running.sharing.names import WORKER_VARIABLE
 from warehouse.ledger.engine.leases.jobs import (
     Choice,
     defer_jobs,
@@ -28,11 +27,8 @@ from warehouse.ledger.engine.leases.jobs import (
     withdraw_jobs,
 )
 from warehouse.ledger.engine.leases.renewal import Renewal
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.writer import Operation, name_job_row
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 T = TypeVar("T")
 
@@ -42,6 +38,10 @@ IN_BATCHES = "batches "
 WORKER = "worker"
 # A job is tried so often, by whichever processes.
 MOST_TRIES = 2
+# Where `proctor worker` says to the runs that it starts which worker they are on.
+WORKER_VARIABLE: Final = "PROCTOR_WORKER"
+# The pool of our workers; those of other kinds are named `proctor-KIND`.
+WORK_POOL: Final = "proctor"
 
 
 def count_sharers(ledger: Ledger) -> int:

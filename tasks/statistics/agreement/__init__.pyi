@@ -1,5 +1,5 @@
 # Alpha of the ratings, a sequence per item, gaps left out; at most 1, null if undefined.
-from .alpha import compute_alpha as compute_alpha
+from .raters import compute_alpha as compute_alpha
 
 # An estimate with its 95% interval.
 from .bounds import Bounded as Bounded
@@ -29,19 +29,19 @@ from .bounds import compute_mean as compute_mean
 from .bounds import compute_share as compute_share
 
 # Kappa of two raters over the same items, -1 to 1; null when it is undefined.
-from .kappa import compute_kappa as compute_kappa
+from .raters import compute_kappa as compute_kappa
 
 # An estimate as columns `NAME`, `NAME_low` and `NAME_high`, all null for none.
 from .bounds import name_bounds as name_bounds
 
 # Share of items that both raters put in the same category, 0 to 1; null without items.
-from .kappa import compute_percent_agreement as compute_percent_agreement
+from .raters import compute_percent_agreement as compute_percent_agreement
 
 # A weighting of Cohen's kappa.
-from .kappa import Weighting as Weighting
+from .raters import Weighting as Weighting
 
 # The weightings of Cohen's kappa, by name.
-from .kappa import WEIGHTINGS as WEIGHTINGS
+from .raters import WEIGHTINGS as WEIGHTINGS
 
 # Agreement over ratings by unit and rater.
 from .raters import compute_agreement as compute_agreement

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tasks.statistics.agreement.kappa import Weighting
+from tasks.statistics.agreement.raters import Weighting
 
 _CONFIDENCE = 0.95
 _REACH = NormalDist().inv_cdf(1 - (1 - _CONFIDENCE) / 2)

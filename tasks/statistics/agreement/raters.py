@@ -1,14 +1,15 @@
-"""How far raters of the same units agree: percent and kappas of pairs, Krippendorff's alpha."""
+"""How far raters of the same units agree: percent and kappas of pairs, Krippendorff's alpha.
+
+Cohen's kappa is of two raters (1960; weighted, 1968), Krippendorff's alpha (2011) of any number, with gaps.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-
-from tasks.statistics.agreement.alpha import compute_alpha
-from tasks.statistics.agreement.kappa import compute_kappa, compute_percent_agreement
+from typing import Any, Literal
 
 Value = str | float
 
@@ -57,6 +58,11 @@ class RaterAgreement:
     alpha_nominal: float | None
     alpha_ordinal: float | None
     alpha_interval: float | None
+
+
+Metric = Literal["nominal", "ordinal", "interval"]
+Weighting = Literal["none", "linear", "quadratic"]
+WEIGHTINGS: tuple[Weighting, ...] = ("none", "linear", "quadratic")
 
 
 def compute_agreement(
@@ -127,3 +133,101 @@ def _pool(pairs: Sequence[PairAgreement]) -> PairAgreement:
         average([pair.kappa_linear for pair in pairs]),
         average([pair.kappa_quadratic for pair in pairs]),
     )
+
+
+def compute_alpha(
+    units: Iterable[Sequence[Hashable]], metric: Metric = "nominal", order: Sequence[Hashable] | None = None
+) -> float | None:
+    """Alpha of the ratings, a sequence per item, gaps left out; at most 1, null if undefined.
+
+    Items with fewer than two ratings say nothing about agreement and are left out. `order` ranks the categories for
+    the ordinal metric (default: sorted); the interval metric needs numbers. Undefined where no item has two ratings,
+    and where all ratings are the same.
+    """
+    coincidences: dict[tuple[Any, Any], float] = defaultdict(float)
+    for values in units:
+        size = len(values)
+        if size < 2:
+            continue
+        counts = Counter(values)
+        for a, number_a in counts.items():
+            for b, number_b in counts.items():
+                pairs = number_a * (number_b - 1) if a == b else number_a * number_b
+                if pairs:
+                    coincidences[(a, b)] += pairs / (size - 1)
+    totals: Counter[Any] = Counter()
+    for (a, _), number in coincidences.items():
+        totals[a] += number  # type: ignore[assignment]
+    total = sum(totals.values())
+    distance = _build_distance(metric, totals, order)
+    observed = sum(number * distance(a, b) for (a, b), number in coincidences.items())
+    expected = sum(totals[a] * totals[b] * distance(a, b) for a in totals for b in totals)
+    if expected == 0:
+        return None
+    return 1.0 - (total - 1) * observed / expected
+
+
+def _build_distance(
+    metric: Metric, totals: Counter[Any], order: Sequence[Hashable] | None
+) -> Callable[[Any, Any], float]:
+    if metric == "nominal":
+        return lambda a, b: float(a != b)
+    if metric == "interval":
+        return lambda a, b: float((a - b) ** 2)
+    ranked = list(order) if order is not None else sorted(totals)
+    place = {value: index for index, value in enumerate(ranked)}
+
+    def ordinal(a: Any, b: Any) -> float:
+        low, high = sorted((place[a], place[b]))
+        between = sum(totals[value] for value in ranked[low : high + 1])
+        return float((between - (totals[a] + totals[b]) / 2) ** 2) if low != high else 0.0
+
+    return ordinal
+
+
+def compute_percent_agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
+    """Share of items that both raters put in the same category, 0 to 1; null without items."""
+    if not first:
+        return None
+    return sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+
+
+def compute_kappa(
+    first: Sequence[Hashable],
+    second: Sequence[Hashable],
+    categories: Sequence[Hashable],
+    weighting: Weighting = "none",
+) -> float | None:
+    """Kappa of two raters over the same items, -1 to 1; null when it is undefined.
+
+    `categories` lists all categories in order, also those that nobody used: the distance of two categories, which
+    weights a disagreement, is the distance of their places. Undefined without items, and where chance alone would
+    agree wholly (both raters used one and the same category only). Raises ValueError for a category not listed.
+    """
+    place = {category: index for index, category in enumerate(categories)}
+    for value in (*first, *second):
+        if value not in place:
+            raise ValueError("a rating is not among the categories")
+    count = len(first)
+    if count == 0:
+        return None
+    observed = Counter(zip(first, second, strict=True))
+    of_first, of_second = Counter(first), Counter(second)
+    disagreement = (
+        sum(number * _weigh(place[a], place[b], weighting) for (a, b), number in observed.items()) / count
+    )
+    by_chance = sum(
+        of_first[a] * of_second[b] * _weigh(place[a], place[b], weighting)
+        for a in of_first
+        for b in of_second
+    ) / (count * count)
+    if by_chance == 0:
+        return None
+    return 1.0 - disagreement / by_chance
+
+
+def _weigh(a: int, b: int, weighting: Weighting) -> int:
+    """How much a disagreement counts."""
+    if weighting == "none":
+        return int(a != b)
+    return abs(a - b) if weighting == "linear" else (a - b) ** 2

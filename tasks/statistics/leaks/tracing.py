@@ -14,14 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, log
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.statistics.cells import Floats
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PRIOR_NOBODY: Final = 0.92
 # Shared out equally over the coalitions of one, of two and of three organisations.

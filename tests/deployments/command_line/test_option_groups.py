@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from deployments.command_line import with_option_groups
+from deployments.command_line.command import with_option_groups
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from deployments.command_line.printing import output, paint, print_result, render_entries
+from deployments.command_line.printing import output, paint, print_result, printing_json, render_entries
 from deployments.command_line.printing.output import draw_table
 
 COLUMNS = ("rank", "model", "score", "organisation", "stem")
@@ -74,9 +74,10 @@ def test_values_are_written_as_people_write_them() -> None:
 
 
 def test_the_next_step_is_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
-    print_result({"n": 1}, as_json=False, then="proctor bank")
+    print_result({"n": 1}, then="proctor bank")
     assert capsys.readouterr() == ("n: 1\n", "Next: proctor bank\n")
-    print_result({"n": 1}, as_json=True, then="proctor bank")
+    with printing_json(True):
+        print_result({"n": 1}, then="proctor bank")
     assert capsys.readouterr() == ('{\n  "n": 1\n}\n', "")
 
 

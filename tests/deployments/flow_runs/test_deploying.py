@@ -23,7 +23,7 @@ from schemas.errors import UsageError
 from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings, load_settings
 from tasks.running.flow_runs import make_known
-from tasks.running.flow_runs.record.cron import find_last_due
+from tasks.running.flow_runs.record.missed import find_last_due
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import list_flow_schedules

@@ -151,7 +151,12 @@ def test_a_run_of_a_worker_is_refused_on_a_host_that_differs(
     from tasks.running.flow_runs import flow
 
     landed: list[int] = []
-    run = flow(name="land")(lambda: landed.append(1)).fn
+
+    @flow
+    def land() -> None:
+        landed.append(1)
+
+    run = land.fn
     (second.secrets_path / "blinding-key").write_text("0" * 64)
     for settings, seen in ((first, [1]), (second, [1])):
         monkeypatch.setattr("tasks.running.flow_runs.task.load_settings", lambda settings=settings: settings)

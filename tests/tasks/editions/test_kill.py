@@ -17,8 +17,7 @@ import pytest
 
 from schemas.settings import Settings
 from schemas.tables import TABLES
-from tasks.editions.roots import publish_and_keep_root
-from tasks.editions.verify import find_changed_editions
+from tasks.editions.roots import find_changed_editions, publish_and_keep_root
 from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import open_lake
 from warehouse.lake.upkeep import check_landings, read_unit

@@ -12,8 +12,7 @@ import pytest
 
 from schemas.settings import Settings
 from tasks.editions.publish import publish_run
-from tasks.editions.roots import publish_and_keep_root
-from tasks.editions.verify import find_changed_editions
+from tasks.editions.roots import find_changed_editions, publish_and_keep_root
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season

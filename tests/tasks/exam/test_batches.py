@@ -9,9 +9,9 @@ from typing import Any
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.settings import Settings
-from tasks.exam.batched import sit_in_batches
 from tasks.exam.log.check import check_ledger
 from tasks.exam.sitting import SittingReport, sit_sessions
+from tasks.exam.task import sit_in_batches
 from tasks.models import ModelClient
 from tasks.models.batches import BatchClient, collect_batches
 from tasks.models.registry import Registry

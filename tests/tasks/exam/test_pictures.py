@@ -32,7 +32,7 @@ from tasks.exam.outside.state import SittingState
 from tasks.exam.plan.bank import index_bank
 from tasks.exam.public import verifier
 from tasks.exam.public.bank.bank_rows import LakeRows
-from tasks.exam.public.bank.content import commit_question
+from tasks.exam.public.bank.blinding import commit_question
 from tasks.exam.public.bank.questions import disclose_question
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.shown_pictures import share_pictures

@@ -14,8 +14,8 @@ import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.settings import Settings
-from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.judging.summary import JudgingSummary
+from tasks.judging.task import JudgingChoices, judge_collected
 from tasks.running import Progress
 from tests.fresh import open_new_lake
 from tests.tasks.judging.test_unparsed import MUTE, QUESTIONS, SOUND, land_session

@@ -11,7 +11,7 @@ from tasks.statistics.agreement.bounds import (
     compute_mean,
     compute_share,
 )
-from tasks.statistics.agreement.kappa import WEIGHTINGS, compute_kappa
+from tasks.statistics.agreement.raters import WEIGHTINGS, compute_kappa
 from tests.tasks.statistics.test_kappa import SAS, spread
 
 

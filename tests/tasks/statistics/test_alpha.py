@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.statistics.agreement.alpha import Metric, compute_alpha
+from tasks.statistics.agreement.raters import Metric, compute_alpha
 
 # Section B: two observers, ten units, two categories.
 BINARY = ("0100000010", "1110010000")

@@ -9,13 +9,14 @@ import scipy
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.league.group_tests import (
     compute_one_way,
+    compute_range_limit,
+    compute_range_tail,
     compute_run_spread,
     compute_tukey,
     compute_tukey_of_means,
     compute_welch,
     rescale,
 )
-from tasks.statistics.league.studentized_range import compute_range_limit, compute_range_tail
 
 # League of LLMs, table 2: mean Borda points of 5 runs x 7 questions x 7 judges for each candidate, and its F(7, 1952).
 MEANS = {

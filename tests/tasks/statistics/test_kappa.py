@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tasks.statistics.agreement.kappa import WEIGHTINGS, Weighting, compute_kappa, compute_percent_agreement
+from tasks.statistics.agreement.raters import WEIGHTINGS, Weighting, compute_kappa, compute_percent_agreement
 
 
 def spread(table: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:

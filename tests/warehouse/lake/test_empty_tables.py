@@ -12,7 +12,7 @@ import duckdb
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import make_question, question_frame, session_frame
 from warehouse.lake import ALIAS, Lake, open_lake
-from warehouse.lake.empty_tables import note_empty_tables
+from warehouse.lake.upgrade import note_empty_tables
 
 CATALOG = f"__ducklake_metadata_{ALIAS}"
 STATISTICS = f"""

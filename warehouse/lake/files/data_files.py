@@ -14,6 +14,7 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import catalog_path, is_postgres, is_remote
 from warehouse.lake.catalog_door import list_catalog
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import find_absence
 from warehouse.lake.files.remote_files import connect_to_files
 from warehouse.lake.quoting import quote_text
@@ -113,8 +114,6 @@ def find_garbled_files(
     settings: Settings, parts: Mapping[TablePart, Sequence[PartFile]], tables: Iterable[str]
 ) -> list[StoreFault]:
     """Files of these tables that cannot be read to their end, besides `find_file_faults`'."""
-    import duckdb
-
     wanted = set(tables)
     known = {fault.path for fault in find_file_faults(settings)}
     top = settings.data_address if is_remote(settings.data_address) else Path(settings.data_address).resolve()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from schemas.asked_secrets import AskedSecret
+from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_text
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 # Options of DuckDB's secret by the settings that its extension makes of the variables AWS_*.
 _CREDENTIALS: Final = {

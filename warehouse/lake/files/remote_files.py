@@ -8,19 +8,17 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import is_remote
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import find_absence
 from warehouse.lake.files.object_store import create_s3_secret
 from warehouse.lake.quoting import quote_text
 from warehouse.stores.away import OBJECTS, until_there
-
-if TYPE_CHECKING:
-    import duckdb
 
 # Of every file that a catalog names, whichever snapshot needs it.
 _FILES = """
@@ -111,8 +109,6 @@ class FileStore:
         """Whether no Parquet file lies there."""
         if self._duckdb is None:
             return not any(Path(self._top).rglob("*.parquet"))
-        import duckdb
-
         try:
             found = self._duckdb.execute(
                 f"SELECT 1 FROM glob({quote_text(self._top + '/**/*.parquet')}) LIMIT 1"
@@ -122,8 +118,6 @@ class FileStore:
             raise self._explain(type(error).__name__) from None
 
     def _copy(self, connection: duckdb.DuckDBPyConnection, source: str, target: str) -> None:
-        import duckdb
-
         def attempt() -> None:
             try:
                 connection.execute(

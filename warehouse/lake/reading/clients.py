@@ -6,6 +6,7 @@ from typing import Final
 
 from schemas.settings import Settings
 from warehouse.lake.attach import list_attach_statements
+from warehouse.lake.duck import duckdb
 
 CLIENTS: Final = ("python", "polars", "pandas", "jupyter", "cli", "r")
 _QUESTION: Final = "SELECT month, model, score FROM leaderboards ORDER BY month, rank"
@@ -20,8 +21,6 @@ _IN_PYTHON: Final = {
 
 def render_lines(settings: Settings) -> dict[str, str]:
     """Client → its lines, which hold no password; StoreError without a lake."""
-    import duckdb
-
     statements = list_attach_statements(settings)
     opening = "\n".join(
         [

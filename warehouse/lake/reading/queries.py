@@ -14,14 +14,13 @@ from schemas.errors import StoreError, UsageError
 from schemas.table import MONTH_PATTERN
 from schemas.tables import TABLES
 from warehouse.lake.connecting import connect_duckdb
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import translate_error
 from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
-
-    import duckdb
 
 SQL_DIR = Path(__file__).parents[2] / "sql"
 ANALYSES_DIR = SQL_DIR / "analyses"
@@ -273,8 +272,6 @@ def find_names_read(queries: Mapping[str, Query]) -> dict[str, set[str]]:
 
 def find_tables_read(connection: duckdb.DuckDBPyConnection, sql: str) -> AbstractSet[str]:
     """The tables of the contract that a statement reads on a lake, itself and through views."""
-    import duckdb
-
     try:
         return set(connection.get_table_names(sql)) & set(TABLES)
     except duckdb.Error:  # it looks at some statements without the types of what they read
@@ -301,16 +298,12 @@ def write_nulls(sql: str) -> str:
 
 def explain_error(error: duckdb.Error, sql: str) -> UsageError | StoreError:
     """DuckDB's error about a statement as ours; a table not there may be an analysis."""
-    import duckdb
-
     hint = _explain_analysis(sql) if isinstance(error, duckdb.CatalogException) else None
     return translate_error(error) if hint is None else UsageError(hint)
 
 
 def _explain_analysis(sql: str) -> str | None:
     """What to write instead where a statement selects from an analysis as from a view."""
-    import duckdb
-
     try:
         named = find_names_read({"statement": parse_query("statement", "reads", sql)})["statement"]
     except duckdb.Error:

@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.catalog_watch import CatalogWatch
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import translate_error
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.analyses import find_query
@@ -20,9 +21,6 @@ from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read, find_tables_read
 from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement
 from warehouse.lake.upgrade import attach_for_reading
-
-if TYPE_CHECKING:
-    import duckdb
 
 _MAINTENANCE = re.compile(
     r"ducklake_(?!current_snapshot|last_committed|list_files|snapshots|table_|options|settings)", re.I
@@ -80,8 +78,6 @@ class LakeReader:
 
     def query(self, sql: str, params: Mapping[str, object] | None = None) -> Rows:
         """The rows of one statement; UsageError for SQL that does not parse or names nothing."""
-        import duckdb
-
         try:
             return execute_statement(self.connection, sql, params or {}, _fetch_rows)
         except duckdb.Error as error:
@@ -138,8 +134,6 @@ class LakeReader:
 
 def run_statement(lake: Readable[R], sql: str, params: Mapping[str, object] | None = None) -> R:
     """The rows of one statement that only reads; raises UsageError for anything else."""
-    import duckdb
-
     try:
         statements = duckdb.extract_statements(sql)
     except duckdb.Error as error:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from schemas.lazy import pl
 from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.definitions import create_in_memory
+from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.reading.queries import Query, bind_parameters
-
-if TYPE_CHECKING:
-    import duckdb
-    import polars as pl
 
 
 def connect_trial() -> duckdb.DuckDBPyConnection:

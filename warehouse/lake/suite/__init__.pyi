@@ -5,13 +5,13 @@ from .data_docs import TableCounts as TableCounts
 from .data_docs import write_data_docs as write_data_docs
 
 # Whether the rows of a table name their month.
-from .stretches import has_months as has_months
+from .suite import has_months as has_months
 
 # Stretches that cover the table (or one month of it) once, of about `rows` rows; a larger unit is one by itself.
-from .stretches import list_stretches as list_stretches
+from .suite import list_stretches as list_stretches
 
 # The rows of one stretch after the other, with the columns that rules name.
-from .stretches import read_stretches as read_stretches
+from .suite import read_stretches as read_stretches
 
 # What `find_refusals` finds, found by Great Expectations. `frame` needs only the columns that rules name.
 from .suite import find_suite_refusals as find_suite_refusals

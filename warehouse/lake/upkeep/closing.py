@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from schemas.tables import get_table
 from warehouse.lake.landing import Batch
 from warehouse.lake.reading.months import list_frozen, read_bases, read_closed
 from warehouse.lake.reading.queries import bind_parameters
+from warehouse.lake.store import Lake
 from warehouse.lake.upkeep.maintenance import merge_small_files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warehouse.lake.store import Lake
 
 # Then nothing but the month's own rows decides whose stars count in it.
 _IS_CLOSED: Final = """

@@ -21,6 +21,7 @@ from schemas.tables import TABLES
 from warehouse.lake.attach import catalog_path
 from warehouse.lake.catalog_door import list_catalog
 from warehouse.lake.connecting import connect_duckdb
+from warehouse.lake.duck import duckdb
 from warehouse.lake.frames import conform_frame, hash_rows
 from warehouse.lake.landing import Batch
 from warehouse.lake.quoting import quote_text
@@ -131,8 +132,6 @@ def _list_unnamed(lake: Lake, table: str) -> Iterator[Path]:
 
 def _read_each(lake: Lake, files: list[Path], unit: str | None = None) -> Iterator[pl.DataFrame]:
     """The rows, or one unit's, of each file that can be read and has some."""
-    import duckdb
-
     for path in files:
         with closing(connect_duckdb(lake.settings.home)) as connection:
             source = f"FROM read_parquet({quote_text(escape(str(path)))}, hive_partitioning => false)"

@@ -6,21 +6,19 @@ import logging
 import os
 import shutil
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.errors import StoreError
+from schemas.lazy import pl
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import is_conflict, translate_error
 from warehouse.lake.locks import hold_all, hold_merge
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
 from warehouse.lake.store import Lake
-
-if TYPE_CHECKING:
-    import duckdb
-    import polars as pl
 
 _LOG = logging.getLogger("proctor.stores")
 KEEP_DAYS = 7
@@ -203,6 +201,4 @@ def _is_running(pid: int) -> bool:
 
 
 def _duckdb_error() -> type[duckdb.Error]:
-    import duckdb
-
     return duckdb.Error

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from schemas.errors import StoreError
+from schemas.settings import Settings
 from schemas.tables import get_table
 from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
 from warehouse.lake.catalog_door import change_catalog
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import translate_error
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import Batch
@@ -24,9 +26,6 @@ from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.statements import quote_list, roll_back
 from warehouse.lake.store import Lake
 from warehouse.lake.upkeep.maintenance import delete_orphans, remove_spill_folders
-
-if TYPE_CHECKING:
-    from schemas.settings import Settings
 
 _STATISTICS: Final = ("ducklake_file_column_stats", "ducklake_table_column_stats")
 # DuckLake widens the bounds of a table and never narrows them: the smallest and largest text of ever. Set to those of the files that
@@ -102,8 +101,6 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
     lose its files and is begun again by whoever asked. Answers with the files that were deleted; done again it finds nothing to
     do. Raises StoreError where a file cannot be written or deleted, or somebody else writes too long.
     """
-    import duckdb
-
     alias = quote_text(ALIAS)
     try:
         for table in dict.fromkeys(tables):

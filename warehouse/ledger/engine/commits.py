@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import DBAPIError
 
 from schemas.errors import StoreAway, StoreError
 from warehouse.ledger.engine.statements import send_statement
 from warehouse.stores.away import LEDGER, is_postgresql_away, until_there
 from warehouse.stores.files import FileWatch
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy.exc import DBAPIError
 
 # The name of a connection to PostgreSQL and the number of its last transaction, kept with it.
 _COUNT: Final = "count"
@@ -142,8 +139,6 @@ def commit(
     them, and nobody may be told otherwise; and where a server cannot be asked: what was sent to it may be there. Raises the error
     of the driver where nothing was written.
     """
-    from sqlalchemy.exc import DBAPIError
-
     check_files(connection)
     try:
         counted = _count_commit(connection)
@@ -192,7 +187,6 @@ def _was_committed(
     engine: Engine, name: str, number: int, *, wait_s: float | None, ended: threading.Event | None
 ) -> bool:
     """Whether the server kept a COMMIT that it did not answer; StoreError where it is away."""
-    from sqlalchemy.exc import DBAPIError
 
     def ask() -> bool:
         try:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection as Connection
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, TimeoutError
 
 from schemas.errors import ConflictError, StoreError

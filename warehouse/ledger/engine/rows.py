@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from sqlalchemy import Connection, Select
+
+from schemas.ledger.row import LedgerRow
 from warehouse.ledger.engine.tables import metadata
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Select
-
-    from schemas.ledger.row import LedgerRow
 
 R = TypeVar("R", bound="LedgerRow")
 

@@ -10,9 +10,6 @@ from . import deadlines as deadlines
 # Sealed draws: the secrets of a run's draw, what was committed to, and the proofs of sets, until they are disclosed.
 from . import draws as draws
 
-# Who may still be asked a question.
-from . import exposure as exposure
-
 # What a ledger that lost commits still says: of open sessions, of replies that became no answer, and whether it knows some rows.
 from . import lost_commits as lost_commits
 

@@ -9,6 +9,3 @@ from . import calls as calls
 
 # How fast a provider is asked, over all processes and hosts of an installation.
 from . import paces as paces
-
-# Replies that were paid for, read back without calling anybody.
-from . import replies as replies

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from schemas.ledger.money import CallBatch
 from warehouse.ledger.engine.moments import now_text
@@ -35,9 +34,6 @@ from warehouse.ledger.money.calls import (
     finish_call,
     start_call,
 )
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # The share of a batch belongs to no process: no host is called so, and it ends when the batch does.
 _NO_HOST = "a provider's batch"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    Connection,
     bindparam,
     case,
     delete,
@@ -30,9 +31,6 @@ from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.statements import HotStatement, Later
 from warehouse.ledger.engine.tables import budget_limits, budget_shares, run_budgets, runs
 from warehouse.ledger.money.calls import BATCH_PREFIX, read_provider_spent_usd, read_spent_usd
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # How long a process may neither reserve nor settle before it is taken for dead (on its own host it is known at once): longer
 # than any pause and timeout of a call.

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Float, bindparam, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, Float, bindparam, func, literal_column, select, update
 
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.leases.clock import read_database_clock
 from warehouse.ledger.engine.statements import HotStatement, Later
 from warehouse.ledger.engine.tables import provider_paces
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # No provider is believed that asks for a longer pause; one that ends later was noted by a clock that was set back.
 LONGEST_PAUSE_S: Final = 660.0

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import edition_roots, sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import Connection
 
 
 def keep_root(connection: Connection, edition_id: str, root_hash: str) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from schemas.errors import UsageError
 from tasks.exam.log.signing.keys import describe_receipt, is_signed
+from warehouse.ledger.engine.ledger import Connection
 from warehouse.ledger.trust import access
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 class CheckedReceipt(NamedTuple):

@@ -8,17 +8,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from schemas.errors import ContractError, GateError
 from tasks.exam.plan.bank.packed import Codes, Hashes, Lists, UuidPlaces, Uuids, pack_uuids
 from tasks.exam.public.bank import BankRows, FrameRows, lineage_name, passage_name
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 

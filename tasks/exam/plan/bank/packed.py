@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schemas.errors import ContractError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _UUID: Final = 16
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from warehouse.ledger.engine.statements import call_after_wait
 from warehouse.ledger.exam.tokens import EndedTokens, read_ended_tokens
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from warehouse.ledger.engine.ledger import Connection
 
 ALGORITHM: Final = "HS256"
 AUDIENCE: Final = "proctor-exam"

@@ -18,8 +18,7 @@ import numpy as np
 from schemas.errors import ContractError, StoreError
 from tasks.exam.plan.bank import Hashes, UuidPlaces, pack_uuids
 from tasks.exam.public.bank.bank_rows import HELD, BankRows
-from tasks.exam.public.bank.blinding import slot_salts
-from tasks.exam.public.bank.content import commit_question
+from tasks.exam.public.bank.blinding import commit_question, slot_salts
 from tasks.exam.public.files import encode_line, iter_lines, write_whole
 from tasks.exam.public.hashing import compute_root, digest
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
+from tasks.exam.public.hashing import digest
 from warehouse.ledger.exam import draws
 from warehouse.stores.secrets import LENGTH, read_home_key
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from warehouse.ledger.engine.ledger import Connection
 
 FILE: Final = "blinding-key"
 _SHAPE: Final = re.compile(rb"[0-9a-fA-F]{%d}" % LENGTH)
 _WAY_OUT: Final = "Restore it from a backup. Without it no question that was sealed here can be proved to have been in bank and set."
+# What is asked and what is right; nothing of where a question comes from or what it is called here.
+_CONTENT: Final = ("question_type", "language", "stem", "material", "options", "answer")
+_encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def read_blinding_secret(settings: Settings) -> bytes:
@@ -79,3 +85,19 @@ def _make_slot_key(secret: bytes, bank_version: int, lineage_uuid: str) -> bytes
 def _salt_slot(key: bytes, slot: int) -> bytes:
     # A key of its own for each lineage, and inputs of one length: a hash is enough, and a bank has 700,000 slots.
     return hashlib.sha256(key + slot.to_bytes(8, "big")).digest()
+
+
+def write_content(row: Mapping[str, Any]) -> str:
+    """The content of a question of the bank as canonical JSON, with the hashes of its pictures."""
+    content = {name: row[name] for name in _CONTENT}
+    if pictures := row.get("pictures"):
+        content["pictures"] = [
+            {name: picture[name] for name in ("number", "place", "sha256")} for picture in pictures
+        ]
+    return _encode(content)
+
+
+def commit_question(secret: bytes, row: Mapping[str, Any]) -> bytes:
+    """A question's commitment from its row: the same in every version that holds it unchanged."""
+    salt = question_salt(secret, row["question_uuid"], row["revision"])
+    return digest("proctor question", salt, write_content(row))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import polars as pl
 
 from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
@@ -12,21 +14,22 @@ from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.plan.bank import index_bank
 from tasks.exam.public.bank.bank_file import SealedLineage, commit_rows, make_lineage_leaf, make_slot_leaves
-from tasks.exam.public.bank.blinding import question_salt, read_blinding_secret, slot_salt
-from tasks.exam.public.bank.content import commit_question, write_content
+from tasks.exam.public.bank.blinding import (
+    commit_question,
+    question_salt,
+    read_blinding_secret,
+    slot_salt,
+    write_content,
+)
 from tasks.exam.public.files import encode_line, iter_lines, write_bytes, write_whole
 from tasks.exam.public.hashing import compute_root, follow_path, make_path
 from tasks.exam.public.log import keep_public_log, name_public_folder
 from tasks.questions.pictures import read_picture
+from warehouse.lake import Lake
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.public_log import add_public_entry, list_public_entries
-from warehouse.ledger.exam import exposure
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import plans
 
 KIND: Final = "question"
 # The entry of the audit log.
@@ -139,7 +142,7 @@ def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, i
         )
     with ledger.read() as connection:
         found = (
-            exposure.find_open_session(connection, one) for one in (lineage, *copies["lineage_uuid"].unique())
+            plans.find_open_session(connection, one) for one in (lineage, *copies["lineage_uuid"].unique())
         )
         session = next((one for one in found if one is not None), None)
     if session is not None:

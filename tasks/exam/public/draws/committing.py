@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
@@ -25,7 +25,7 @@ from tasks.exam.public.draws.beacons import check_line, fetch_round, name_beacon
 from tasks.exam.public.draws.sealing import describe_commitment, list_added, write_commitment
 from tasks.exam.public.log import WitnessedHead, keep_public_log, tell_witnesses
 from warehouse.lake import Lake
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.public_log import (
     PublicStep,
     add_public_entry,
@@ -33,9 +33,6 @@ from warehouse.ledger.engine.logs.public_log import (
     read_public_entries,
 )
 from warehouse.ledger.exam import draws, plans, sittings
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _KINDS: Final = ("commit", "share", "draw")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from schemas.errors import StoreError
 from schemas.ledger.exam import SetProof
@@ -19,14 +19,11 @@ from tasks.exam.public.draws.sealing import list_added
 from tasks.exam.public.files import encode_line, write_whole
 from tasks.exam.public.hashing import digest
 from tasks.exam.public.log import keep_public_head
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.exam import closed, draws
 from warehouse.ledger.trust.answer_hashes import find_unlogged
 from warehouse.ledger.trust.sealed_state import find_changed_sets
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 log = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import ContractError, GateError
+from schemas.lazy import np
 from schemas.ledger.exam import RunSeal, SetProof
 from tasks.exam.public.bank import SealedBank, commit_rows, make_slot_leaves, read_unchanged, slot_salt
 from tasks.exam.public.hashing import compute_root, digest, make_path
@@ -22,13 +23,12 @@ from warehouse.ledger.engine.logs.public_log import add_public_entry, read_publi
 from warehouse.ledger.exam import draws, plans
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
-    from sqlalchemy import Connection
 
     from tasks.exam.plan import Allotment, PlanRequest, RunPlan
     from tasks.exam.plan.bank import DrawnQuestion
+    from warehouse.ledger.engine.ledger import Connection
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -378,8 +378,6 @@ def _mark(request: PlanRequest, positions: Iterable[int]) -> NDArray[np.bool_]:
 def _pack(mask: NDArray[np.bool_], bank: SealedBank) -> bytes:
     """A mask over the bank index as a bitmap over the bank's file."""
     # Who walks an answer back needs the roots of this module alone.
-    import numpy as np
-
     found = np.zeros(len(mask), dtype=np.bool_)
     found[bank.places[mask]] = True
     return np.packbits(found, bitorder="little").tobytes()

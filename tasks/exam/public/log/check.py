@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.errors import UsageError
 from schemas.ledger.engine import PublicLine
@@ -20,15 +20,12 @@ from tasks.exam.public.log.log_file import name_log_file
 from tasks.exam.public.log.signed_heads import PublicSignedHead, iter_heads, name_public_heads_file
 from tasks.exam.public.sessions import CLOSE, OPEN, compute_answers_root
 from tasks.running.archives import read_whole
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.logs.public_log import BEGIN, FIRST_HASH, KEY
 from warehouse.ledger.engine.tables import access_log
 from warehouse.ledger.trust import access, answer_hashes
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True)

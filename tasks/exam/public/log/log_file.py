@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.exam.public.log.folder import LOG, name_public_folder, open_locked, write_durably
 from tasks.exam.public.log.signed_heads import read_last_head_number
 from tasks.running import log
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs import public_log
 from warehouse.stores.whole_files import DRAFT
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _WAY_OUT: Final = (
     "Nothing was written to it. Keep it under another name: it shows what was changed, and when. Then run `proctor exam seal`, "

@@ -5,13 +5,11 @@ from __future__ import annotations
 from schemas.errors import FlowError
 from schemas.settings import load_settings
 from tasks.exam.public.log.witnesses import read_witnesses, seal_public_log
-from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED, step
 from warehouse.ledger.engine.opening import open_ledger
 
 
 @step(name="seal_public_log", **RETRIED)
-@hide_content
 def seal_log() -> dict[str, object]:
     """Sign the head of the public log for the witnesses; FlowError where one was not told."""
     settings = load_settings()

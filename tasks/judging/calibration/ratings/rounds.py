@@ -15,7 +15,7 @@ from tasks.judging.calibration.agreement import SCALE, RatedAnswer, group_rating
 from tasks.judging.calibration.ratings.sample import name_round
 from tasks.judging.judge import PutResponse
 from tasks.judging.landing import read_put_responses
-from tasks.judging.persons import check_persons
+from tasks.judging.people import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, check_workbook_path, read_workbook, write_workbook
 from tasks.review.marking import compute_key
 from tasks.texts import list_erased

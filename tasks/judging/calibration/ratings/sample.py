@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,13 +14,10 @@ from schemas.errors import UsageError
 from schemas.table import MONTH_PATTERN
 from schemas.tables import get_table
 from tasks.judging.calibration.agreement import FIRST_OCCASION, LEAST_RATERS
-from tasks.judging.persons import check_persons
+from tasks.judging.people import check_persons
 from tasks.questions import compute_rank
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _WIDTH = 64
 

@@ -10,12 +10,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from lxml import etree
 
 from tasks.review.channels.workbook.layout import list_inputs
 from tasks.review.words import LANGUAGES, Language, list_words
+from tasks.texts import read_texts
 
 CARD = "card"
 PICTURES = "pictures"
@@ -23,20 +24,9 @@ CHOICES = ("decision", "reject_reason")
 # Keys that choose without the mouse; the reasons are numbered.
 _HOTKEYS = {"accept": "a", "edit": "e", "reject": "r"}
 _STYLE = "white-space: pre-wrap; line-height: 1.6"
-_HINTS: dict[Language, dict[str, str]] = {
-    "en": {
-        "decision": "Decision",
-        "reject_reason": "Why it is rejected",
-        "comment": "Comment (required with the reason “Other”)",
-        "edit": "The whole corrected text, only where something changes; (none) empties a field. Options one per line: A. text",
-    },
-    "zh": {
-        "decision": "结论",
-        "reject_reason": "退回原因",
-        "comment": "备注（原因为“其他”时必填）",
-        "edit": "只填需要改动的项，写更正后的完整内容；(无) 表示清空。选项每行一个：A. 内容",
-    },
-}
+_HINTS: Final[dict[Language, dict[str, str]]] = read_texts(
+    "tasks.review.channels.label_studio", "layout.yaml"
+)
 FORMAT_NAME = "proctor-review-task"
 FORMAT_VERSION = 1
 

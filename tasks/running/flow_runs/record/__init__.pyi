@@ -5,10 +5,10 @@ from .listing import FlowRunState as FlowRunState
 from .listing import list_run_states as list_run_states
 
 # Note runs as crashed whose process is gone; returns those that nobody else had noted.
-from .lost import end_lost_runs as end_lost_runs
+from .listing import end_lost_runs as end_lost_runs
 
 # Whether a run's process is gone.
-from .lost import is_lost as is_lost
+from .listing import is_lost as is_lost
 
 # Deployments whose last time, or one within `LOOKS_BACK`, passed without a run; a run that failed did happen.
 from .missed import find_missed_runs as find_missed_runs

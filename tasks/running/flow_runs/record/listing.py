@@ -1,17 +1,19 @@
-"""Runs of flows as people look at them."""
+"""Runs of flows as people look at them; those whose process is gone are ended."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+
+from psutil import AccessDenied, NoSuchProcess, Process
 
 from schemas.ledger.engine import FlowRun
-from tasks.running.flow_runs.record.lost import is_lost
-from warehouse.ledger.engine.runs.flow_runs import list_flow_runs
-
-if TYPE_CHECKING:
-    from warehouse.ledger.engine.ledger import Ledger
+from tasks.running.claiming import is_dead, name_host
+from warehouse.ledger.engine.leases.clock import TOLERANCE_S, is_lapsed
+from warehouse.ledger.engine.ledger import Connection, Ledger
+from warehouse.ledger.engine.runs.flow_runs import end_lost_run, list_flow_runs, list_unended_runs
 
 # A run whose process was killed could say nothing any more.
 LOST = "lost"
@@ -48,6 +50,9 @@ class FlowRunState:
     counts: dict[str, str] | None
 
 
+log = logging.getLogger("proctor.runs")
+
+
 def list_run_states(ledger: Ledger, *, most: int, flow: str | None = None) -> list[FlowRunState]:
     """The runs that began last, the newest first."""
     with ledger.read() as connection:
@@ -73,3 +78,52 @@ def _describe(run: FlowRun, *, is_lost: bool) -> FlowRunState:
         took,
         run.counts,
     )
+
+
+def is_lost(connection: Connection, run: FlowRun) -> bool:
+    """Whether a run's process is gone.
+
+    On this host the process is looked for; on another host it is gone when it has not renewed in time.
+    """
+    if run.state != "running":
+        return False
+    if is_dead(run.host, run.process_id):
+        return True
+    if run.alive_until is None or not is_lapsed(connection, run.alive_until):
+        return False
+    # One on this host that did not renew may have been held up (a laptop asleep), unless its number is another's by now.
+    return run.host != name_host() or _began_after(run)
+
+
+def end_lost_runs(
+    ledger: Ledger, find_cancelled: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
+) -> list[FlowRun]:
+    """Note runs as crashed whose process is gone; returns those that nobody else had noted.
+
+    `find_cancelled` says which of them (ids) somebody has cancelled: they did not crash.
+    """
+    with ledger.read() as connection:
+        lost = [run for run in list_unended_runs(connection) if is_lost(connection, run)]
+    cancelled = find_cancelled([run.flow_run_id for run in lost]) if lost else ()
+    ended = []
+    for run in lost:
+        state = "cancelled" if run.flow_run_id in cancelled else "crashed"
+        with ledger.write() as connection:
+            if end_lost_run(connection, run, state):
+                ended.append(run)
+                log.error("%s %s: its process %d on %s is gone", run.name, state, run.process_id, run.host)
+    return ended
+
+
+def _began_after(run: FlowRun) -> bool:
+    """Whether the process of that number on this host began after the run.
+
+    If so, it is not the run's process.
+    """
+    began_at = datetime.fromisoformat(run.started_at).timestamp()
+    try:
+        return Process(run.process_id).create_time() > began_at + TOLERANCE_S
+    except NoSuchProcess:
+        return True
+    except AccessDenied:
+        return False

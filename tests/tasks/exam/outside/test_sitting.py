@@ -23,8 +23,7 @@ from deployments.exam_api import create_app
 from schemas.errors import ExamError, UsageError
 from tasks.exam.http_calls import DoorError, HttpCaller
 from tasks.exam.outside.answering import CommandAnswerer, NoAnswer
-from tasks.exam.outside.credentials import Credentials
-from tasks.exam.outside.signing import read_signing_key, sign_answer, write_signed_bytes
+from tasks.exam.outside.credentials import Credentials, read_signing_key, sign_answer, write_signed_bytes
 from tasks.exam.outside.sitting import OutsideProgress, OutsideReport, OutsideSitter
 from tasks.exam.outside.state import SittingState
 from tests.local_server import Handler, serve

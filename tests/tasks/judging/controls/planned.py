@@ -16,9 +16,9 @@ import pytest
 
 from deployments.model_server import RunningServer, build_answer_key, parse_profile, start_model_server
 from schemas.settings import Settings
-from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.judging.landing import judge_landed
 from tasks.judging.summary import JudgingSummary
+from tasks.judging.task import JudgingChoices, judge_collected
 from tasks.running import Progress
 from tests.fresh import copy_home, open_new_lake
 from tests.tasks.exam.kit import land_run, sit_sessions

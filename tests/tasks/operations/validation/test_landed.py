@@ -22,7 +22,7 @@ from tests.warehouse.sample_rows import (
 )
 from warehouse.lake import Batch, Lake
 from warehouse.lake.suite import list_stretches, read_stretches
-from warehouse.lake.suite.stretches import UnitStretch
+from warehouse.lake.suite.suite import UnitStretch
 
 # Great Expectations takes seconds to import.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("great-expectations")]

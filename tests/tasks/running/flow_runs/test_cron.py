@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from schemas.errors import UsageError
-from tasks.running.flow_runs.record.cron import find_last_due
+from tasks.running.flow_runs.record.missed import find_last_due
 
 SCHEDULES = (
     "0 2 1 * *",

@@ -20,8 +20,7 @@ from schemas.ledger.exam import Run
 from schemas.settings import Settings, load_settings
 from tasks.running.faults import hide_content
 from tasks.running.flow_runs.record import record
-from tasks.running.flow_runs.record.listing import list_run_states
-from tasks.running.flow_runs.record.lost import end_lost_runs
+from tasks.running.flow_runs.record.listing import end_lost_runs, list_run_states
 from tasks.running.flow_runs.record.missed import MissedRun, find_missed_runs, leave_month_out, select_unmade
 from tasks.running.flow_runs.record.record import as_deployment, note_result, recorded_run
 from tasks.running.log_lines import iter_run_lines

@@ -14,6 +14,7 @@ from schemas.errors import StoreError, UsageError
 from schemas.settings import load_settings
 from tasks.running.flow_runs import flow, make_known, run_plainly, step
 from tasks.running.flow_runs.steps import PlainFlow
+from tasks.running.flow_runs.task import name_run
 from warehouse.ledger.engine.opening import open_ledger
 
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n"
@@ -48,7 +49,7 @@ def test_a_step_is_a_task_of_prefects_in_a_run_of_prefects_alone(monkeypatch: py
     from prefect.client.schemas.objects import FlowRun  # noqa: TID251
     from prefect.context import FlowRunContext  # noqa: TID251
 
-    @step(name="add")
+    @step()
     def add(left: int, right: int = 1) -> int:
         """Add."""
         return left + right
@@ -79,10 +80,10 @@ def test_a_flow_that_was_plain_is_known_to_prefect_later_as_it_was_written() -> 
         """
         return rounds
 
-    plain: PlainFlow[..., int] = PlainFlow(count, {"name": "count", "flow_run_name": "count-{month}"})
+    plain: PlainFlow[..., int] = PlainFlow(count)
     known = make_known(plain)
     assert make_known(known) is known
-    assert (known.name, known.flow_run_name, known.fn("2026-12", 3)) == ("count", "count-{month}", 3)
+    assert (known.name, known.flow_run_name, known.fn("2026-12", 3)) == ("count", name_run, 3)
     assert list(known.parameters.properties) == ["month", "rounds"]
 
 
@@ -95,7 +96,12 @@ def test_a_run_of_a_worker_whose_home_was_moved_makes_no_other_in_its_place(
     home = tmp_path / "home"
     monkeypatch.setenv("PROCTOR_HOME", str(home))
     load_settings.cache_clear()
-    begin = flow(name="begin")(lambda: open_ledger(load_settings().ledger_address).close()).fn
+
+    @flow
+    def begin_here() -> None:
+        open_ledger(load_settings().ledger_address).close()
+
+    begin = begin_here.fn
     deployed = FlowRun(id=uuid4(), flow_id=uuid4(), deployment_id=uuid4())
     begin()
     home.rename(tmp_path / "moved")
@@ -114,7 +120,7 @@ def test_parameters_that_a_flow_lacks_or_misses_are_named(given: dict[str, objec
         """Count."""
 
     with pytest.raises(UsageError, match=r"The flow count: .*(month|turns)"):
-        run_plainly(PlainFlow(count, {"name": "count"}), given)
+        run_plainly(PlainFlow(count), given)
 
 
 def test_a_value_outside_its_closed_list_is_refused_before_a_plain_flow_begins() -> None:
@@ -124,5 +130,5 @@ def test_a_value_outside_its_closed_list_is_refused_before_a_plain_flow_begins()
         begun.append(kind)
 
     with pytest.raises(UsageError, match="The flow play: kind is 'worst', and can be best, mean"):
-        run_plainly(PlainFlow(play, {"name": "play"}), {"kind": "worst"})
+        run_plainly(PlainFlow(play), {"kind": "worst"})
     assert begun == []

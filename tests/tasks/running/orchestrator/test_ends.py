@@ -218,12 +218,13 @@ def test_runs_whose_process_is_gone_are_ended_also_where_prefect_answers_with_no
 
 
 def test_an_end_of_which_prefects_worker_tells_is_noted(ledger: Ledger) -> None:
-    from tasks.running.flow_runs import RECORDED
+    from flows.seal import seal
+    from tasks.running.flow_runs import make_known
 
     run = make_run("CANCELLED", 0)
     with ledger.write() as connection:
         begin_flow_run(connection, StartedRun(str(run.id), "seal", "seal-x"), host="here", process_id=1)
     # Its runner names what it gives.
-    RECORDED["on_cancellation"][0](flow=None, flow_run=run, state=run.state)
+    make_known(seal).on_cancellation_hooks[0](flow=None, flow_run=run, state=run.state)  # type: ignore[arg-type]  # no more of it is read
     with ledger.read() as connection:
         assert read_flow_runs(connection, [str(run.id)])[str(run.id)].state == "cancelled"

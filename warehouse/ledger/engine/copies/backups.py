@@ -5,21 +5,17 @@ from __future__ import annotations
 import socket
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from schemas.ledger.engine import Backup
 from warehouse.ledger.engine.rows import insert_rows, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import access_log, backups, metadata, responses, run_archives
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import Connection
 
 _IS_OWN: Final = backups.c.host == socket.gethostname()
 

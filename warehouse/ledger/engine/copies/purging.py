@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
 from schemas.errors import StoreError
 from warehouse.ledger.engine.connections import create_ledger_engine
@@ -83,8 +84,6 @@ def return_space(ledger: Ledger) -> None:
 
 
 def _purge_server(url: str) -> None:
-    from sqlalchemy.exc import DBAPIError
-
     engine = create_ledger_engine(url)
     try:
         with engine.connect() as connection:

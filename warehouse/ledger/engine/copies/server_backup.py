@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError, UsageError
-from warehouse.ledger.engine.copies.files import create_files, promote
+from warehouse.ledger.engine.copies.files import create_files, promote, restore_ledger
 from warehouse.ledger.engine.sides import EXAM_TABLES, name_exam_file
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def fill_server_ledger(source: Path, url: str, staging: Path) -> None:
     """
     from sqlalchemy.exc import DBAPIError
 
-    from warehouse.ledger.engine.copies.files import restore_ledger
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.engine.tables import metadata
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from schemas.ledger.engine import Job
 from warehouse.ledger.engine.inserting import insert_into
@@ -15,9 +15,6 @@ from warehouse.ledger.engine.many import list_values
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import jobs
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection
 
 _WAITING = {"holder": None, "host": None, "process_id": None, "expires_at": None}
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.tables import process_leases
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # Leases that ran out so long ago are removed: nobody asks for a lease that is not there in another way.
 _KEPT_S = 86_400.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from schemas.errors import ProctorError
 from warehouse.ledger.engine.leases.clock import read_tick
 from warehouse.stores.away import not_waiting
@@ -40,8 +42,6 @@ class Renewal:
         self._thread.join()
 
     def _run(self) -> None:
-        from sqlalchemy.exc import SQLAlchemyError
-
         pause_s = self._lease_s / 3
         while not self._ended.wait(pause_s):
             begun = read_tick()

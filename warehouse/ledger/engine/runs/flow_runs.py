@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from schemas.ledger.engine import FlowRun, FlowSchedule
 from warehouse.ledger.engine.leases.clock import read_lease_time
@@ -20,10 +20,6 @@ from warehouse.ledger.engine.moments import now_text, write_moment
 from warehouse.ledger.engine.rows import insert_rows, iter_rows, read_rows
 from warehouse.ledger.engine.runs.notices import add_notice, forget_notice
 from warehouse.ledger.engine.tables import access_log, flow_runs, flow_schedules, runs
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 
 # Ends that somebody is told of, and what they are called there.
 BAD_ENDS: Final = {"failed": "Failed", "crashed": "Crashed"}

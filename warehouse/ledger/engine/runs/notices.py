@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from schemas.ledger.engine import RunNotice
 from warehouse.ledger.engine.inserting import insert_into
@@ -13,9 +13,6 @@ from warehouse.ledger.engine.leases.clock import read_lease_time
 from warehouse.ledger.engine.moments import now_text, write_moment
 from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import run_notices
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # Nobody hears of a failure that is older: it would be news of another week.
 _TOLD_WITHIN_S: Final = 86_400.0
