@@ -11,6 +11,7 @@ from typing import Any
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, SHOWN_MARK, read_picture_number
+from tasks.ingest.words.grammar import answer_mark, is_closing_line
 from tasks.questions.pictures import write_mark
 
 
@@ -157,6 +158,11 @@ def list_below(lines: Sequence[str]) -> list[int]:
     return found
 
 
+def speaks_of_figure(text: str) -> bool:
+    """Whether a text speaks of a figure that is shown, or of one by its number."""
+    return SPEAKS_OF_FIGURE.search(text) is not None or _OF_FIGURE.search(text) is not None
+
+
 def _last_pictures(lines: Sequence[str], count: int) -> Sequence[str]:
     """The last lines, of pictures alone, that show so many; else the last one of these."""
     shown = [_count_alone(line) for line in lines]
@@ -209,7 +215,38 @@ def place_pictures(pieces: list[Piece]) -> list[Piece]:
     """The lines of a paper with every picture in the line, and beside the letter, that it is of."""
     if not any(IMAGE in piece.text for piece in pieces):
         return pieces
-    return follow_habit(label_pictures(lower_pictures(drop_codes(list(map(_open_by_number, pieces))))))
+    pieces = part_captions(drop_closing(drop_codes(list(map(_open_by_number, pieces)))))
+    return follow_habit(label_pictures(lower_pictures(pieces)))
+
+
+# Below the line that closes a paper stand so few lines: a seal, a code, who printed it.
+_MOST_CLOSING = 6
+
+
+def drop_closing(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper without the pictures below the line that closes it."""
+    below = pieces[-_MOST_CLOSING:]
+    end = next((at for at, piece in enumerate(below) if is_closing_line(piece.text)), None)
+    if end is None or any(piece.label or answer_mark().match(piece.text) for piece in below[end + 1 :]):
+        return pieces
+    closing = [piece for piece in below[end:] if not _count_alone(piece.text)]
+    return [*pieces[: len(pieces) - len(below) + end], *closing]
+
+
+def part_captions(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with captions in the cells of their pictures on a line below these."""
+    parted: list[Piece] = []
+    for piece in pieces:
+        parted.append(piece)
+        cells = piece.text.split("|") if piece.kind == "table" and IMAGE in piece.text else []
+        said = [PICTURE_MARK.sub("", cell).strip() for cell in cells]
+        if len(cells) > 1 and all(map(_CAPTION.match, said)) and all(map(PICTURE_MARK.search, cells)):
+            shown = [mark[0] for mark in PICTURE_MARK.finditer(piece.text)]
+            parted[-1:] = [
+                replace(piece, text="    ".join(texts), sources=(), kind="body", label_length=0)
+                for texts in (shown, said)
+            ]
+    return parted
 
 
 # `[image] 3. Which part turns?`: the picture stands left of its question, or above its line.

@@ -51,6 +51,7 @@ def find_figures(
     bars = _find_bars([edges for edges, _ in boxes], characters)
     tables = [grid for grid in grids if not _is_graph(grid, boxes, raw)]
     tables = [grid for grid in tables if not _is_chart(grid, bars)]
+    tables = [grid for grid in tables if not _is_circuit(grid, [edges for edges, _ in boxes], characters)]
     parts = [
         (edges, item)
         for edges, item in boxes
@@ -111,6 +112,23 @@ def _is_chart(grid: Grid, bars: Sequence[Edges]) -> bool:
         )
         >= 0.5
         and len(own) >= _LEAST_BARS
+    )
+
+
+def _is_circuit(grid: Grid, boxes: Sequence[Edges], characters: Sequence[Character]) -> bool:
+    """Whether a shape with no more than a letter in it stands on the outer edge of a grid: no table has one."""
+    outer = grid.columns[0], grid.rows[-1], grid.columns[-1], grid.rows[0]
+    wide, tall = outer[2] - outer[0], outer[3] - outer[1]
+    return any(
+        _THINNEST_BAR <= box[2] - box[0] <= wide / 2
+        and _THINNEST_BAR <= box[3] - box[1] <= tall / 2
+        and any(
+            outer[first] < (box[first] + box[last]) / 2 < outer[last]
+            and any(box[low] < edge - 2 and edge + 2 < box[high] for edge in (outer[low], outer[high]))
+            for first, last, low, high in ((0, 2, 1, 3), (1, 3, 0, 2))
+        )
+        and sum(holds(box, one) for one in characters) <= 1
+        for box in boxes
     )
 
 

@@ -1122,3 +1122,163 @@ def test_only_what_speaks_of_a_map_that_it_shows_speaks_of_a_figure() -> None:
         "Sketch below how a valve works.",
     ):
         assert not SPEAKS_OF_FIGURE.search(text), text
+
+
+def _print(
+    path: Path, texts: Sequence[tuple[float, float, str]], shown: Sequence[tuple[str, float, float]]
+) -> None:
+    """A page with texts and pictures at places in points."""
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(path), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    for left, height, text in texts:
+        canvas.drawString(left, height, text)
+    for name, left, height in shown:
+        canvas.drawImage(ImageReader(draw(name)), left, height, 90, 60)
+    canvas.save()
+
+
+def test_a_picture_right_of_a_stack_of_options_is_their_questions(tmp_path: Path) -> None:
+    words = ("below the bench", "above the bench", "beside the bench", "far from the bench")
+    texts = []
+    for number, top in ((1, 780.0), (2, 640.0)):
+        texts.append((60.0, top, f"{number}. Where does part {number} of the machine stand?"))
+        texts += [
+            (75.0, top - 18 - 16 * at, f"{letter}. {word}")
+            for at, (letter, word) in enumerate(zip("ABCD", words, strict=True))
+        ]
+    _print(tmp_path / "paper.pdf", texts, [("machine", 400, 706)])
+    first, second = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"] and second["pictures"] is None
+    assert [one["text"] for one in first["options"]] == list(words)
+
+
+def test_letters_left_of_pictures_and_in_two_columns_name_them(tmp_path: Path) -> None:
+    names = [f"gauge {letter}" for letter in "ABCD"]
+    texts = [(60.0, 780.0, "1. Which of these gauges shows too much?")]
+    texts += [(75.0 + 115 * at, 730.0, f"({letter})") for at, letter in enumerate("ABCD")]
+    texts += [(60.0, 660.0, "2. Name the largest planet of the solar system.")]
+    shown = [(name, 95.0 + 115 * at, 705.0) for at, name in enumerate(names)]
+    _print(tmp_path / "left.pdf", texts, shown)
+    first, _ = parse_document(tmp_path / "left.pdf", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in first["options"]] == [
+        (letter, f"[picture:{at}]") for at, letter in enumerate("ABCD", start=1)
+    ]
+
+    texts = [(50.0, 780.0 - 32 * at, f"{at + 1}. Why does part {at} of it turn?") for at in range(8)]
+    texts += [(320.0, 780.0, "9. Which of these gauges shows too much?")]
+    texts += [
+        (350.0 + 110 * (at % 2), 684.0 - 96 * (at // 2), f"{letter}.") for at, letter in enumerate("ABCD")
+    ]
+    texts += [(320.0, 540.0 - 32 * at, f"{at + 10}. Why does part {at} of it stop?") for at in range(6)]
+    shown = [(name, 320.0 + 110 * (at % 2), 700.0 - 96 * (at // 2)) for at, name in enumerate(names)]
+    _print(tmp_path / "columns.pdf", texts, shown)
+    asked = parse_document(tmp_path / "columns.pdf", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in asked[8]["options"]] == [
+        (letter, f"[picture:{at}]") for at, letter in enumerate("ABCD", start=1)
+    ]
+
+
+def test_a_circuit_is_a_figure_and_the_ground_of_a_page_is_none(tmp_path: Path) -> None:
+    """The frame of a circuit has shapes on its edges, as no table has."""
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawImage(ImageReader(draw("ground", (595, 842))), 0, 0, 595, 842)
+    canvas.drawString(60, 780, "1. What does the meter read while the switch is open?")
+    canvas.rect(100, 680, 140, 75)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.circle(170, 755, 9, fill=1)
+    canvas.rect(128, 676, 35, 8, fill=1)
+    canvas.setFillColorRGB(0, 0, 0)
+    canvas.drawString(167, 751, "A")
+    canvas.drawString(60, 640, "2. What is shown here?")
+    canvas.drawImage(ImageReader(draw("meter")), 100, 560, 90, 60)
+    canvas.drawString(60, 520, "3. Name the largest planet of the solar system, and say how it is known.")
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    assert [len(one["pictures"] or ()) for one in parsed.questions] == [1, 1, 0]
+    assert [len(one["box"]) for one in parsed.pictures] == [4, 4]
+    assert all(one["box"][3] - one["box"][1] < 150 for one in parsed.pictures)
+
+
+def test_a_picture_with_its_caption_in_a_cell_is_of_the_question_that_the_caption_names(
+    tmp_path: Path,
+) -> None:
+    pictures = [[say("", show(name)), say(f"第{number}题图")] for name, number in (("p1", 1), ("p2", 3))]
+    blocks = [
+        say("一、选择题"),
+        *(block for number in (1, 2, 3) for block in (say(f"{number}．说法{number}错误的是（ ）"), *OFFERED)),
+        lay_out([pictures]),
+        say("二、简答题"),
+        say("4．什么是惯性？"),
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    assert [len(one["pictures"] or ()) for one in questions] == [1, 0, 1, 0]
+    assert all("题图" not in one["stem"] and one["explanation"] is None for one in questions)
+
+
+def test_a_picture_on_a_line_between_options_is_of_their_stem(tmp_path: Path) -> None:
+    blocks = [
+        say("1．图2中的元素属于（ ）"),
+        OFFERED[0],
+        say("", show("p1")),
+        say("图2"),
+        *OFFERED[1:],
+        say("2．哪一幅图正确（ ）"),
+        *(
+            block
+            for letter, name in zip("ABCD", FOUR, strict=True)
+            for block in (say(f"{letter}．图{letter}"), say("", show(name)))
+        ),
+    ]
+    first, second = parse_word(tmp_path, blocks, FOUR).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    assert first["options"][0]["text"] == "说法AA"
+    assert [one["place"] for one in second["pictures"]] == ["option"] * 4
+
+
+def test_a_seal_below_the_line_that_closes_a_paper_is_no_questions(tmp_path: Path) -> None:
+    asked = [say("1．说法1错误的是（ ）"), *OFFERED, say("答案：B"), say("解析：说法B是错误的。")]
+    closed = parse_word(tmp_path, [*asked, say("（试卷结束）"), say("", show("p1"))], FOUR)
+    assert closed.questions[0]["pictures"] is None
+    closed = parse_word(
+        tmp_path, [*asked, say("End of examination"), say("Answers"), say("1. B"), say("", show("p1"))], FOUR
+    )
+    assert [one["place"] for one in closed.questions[0]["pictures"] or ()] != ["stem"]
+
+
+def test_a_page_shows_signs_and_faces_of_a_platform_and_opens_questions_with_their_pictures(
+    tmp_path: Path,
+) -> None:
+    def ask(number: int, words: str, shown: str = "") -> str:
+        return (
+            f"<div class='question'>{shown}<p>{number}. {words}</p><ol type='A'><li>this</li><li>that</li></ol>"
+            f"<p>Explanation: so it is {_image(f'why {number}')}</p></div>"
+        )
+
+    body = (
+        f"{ask(1, 'Which lever turns?')}{ask(2, 'Which curve falls?', _image('curve'))}{ask(3, 'Which gas burns?')}"
+        f"<div class='comments'>{_image('face')} The teacher wishes you well</div>"
+    )
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    questions = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [[one["place"] for one in question["pictures"]] for question in questions] == [
+        ["explanation"],
+        ["stem", "explanation"],
+        ["explanation"],
+    ]
+    sign = _image("q")
+    body = "".join(f"<h3>Question {at} {sign}</h3><p>Why does part {at} turn?</p>" for at in (1, 2, 3))
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    large = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [len(one["pictures"] or ()) for one in large] == [1, 1, 1]
+    small = base64.b64encode(save(draw("q", (24, 24)))).decode()
+    (tmp_path / "paper.html").write_text(
+        f"<html><body>{body.replace(sign, f'<img src=data:image/png;base64,{small}>')}</body></html>"
+    )
+    read = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [one["pictures"] for one in read] == [None] * 3
