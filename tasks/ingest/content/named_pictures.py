@@ -221,12 +221,19 @@ def place_pictures(pieces: list[Piece]) -> list[Piece]:
 
 # Below the line that closes a paper stand so few lines: a seal, a code, who printed it.
 _MOST_CLOSING = 6
+# `Examiner's signature: ______`, `监考人（签名）：`: who signs a paper
+_SIGNED = re.compile(
+    r"(?!.*[?？])[^:：_]{0,24}(?:签[名字章]|盖章|(?i:\b(?:signatures?|signed|approved|stamp)\b))[^:：_]{0,16}(?:[:：]|_{3,}|$)"
+)
 
 
 def drop_closing(pieces: list[Piece]) -> list[Piece]:
     """The lines of a paper without the pictures below the line that closes it."""
     below = pieces[-_MOST_CLOSING:]
-    end = next((at for at, piece in enumerate(below) if is_closing_line(piece.text)), None)
+    end = next(
+        (at for at, piece in enumerate(below) if is_closing_line(piece.text) or _SIGNED.match(piece.text)),
+        None,
+    )
     if end is None or any(piece.label or answer_mark().match(piece.text) for piece in below[end + 1 :]):
         return pieces
     closing = [piece for piece in below[end:] if not _count_alone(piece.text)]
@@ -270,9 +277,11 @@ _BEFORE_LABEL = re.compile(rf"{PICTURE_MARK.pattern}(?=[（(]?[B-H]\s*[)）.．�
 _ABOVE_LETTER = re.compile(
     rf"(?P<mark>{PICTURE_MARK.pattern})[\s|]*[（(]?(?P<letter>[A-H])[)）.．、:：]?(?=[\s|]|$)"
 )
+# `A [image]   B [image]`: right of its letter
+_BESIDE_LETTER = re.compile(rf"(?P<letter>[A-H])\s*(?P<mark>{PICTURE_MARK.pattern})")
 # `[image] A．beaker | [image] B．funnel`: each above its option, or in the row above it
 _ABOVE_OPTION = re.compile(rf"{PICTURE_MARK.pattern}[\s|]*(?=[（(]?[A-H]\s*[)）.．、:：])")
-_OPTION_CELL = re.compile(r"(?:^|\|)\s*[（(]?[A-H]\s*[)）.．、:：]\s*(?=[^\s|])")
+_OPTION_CELL = re.compile(r"(?:^|\||\s{2})\s*[（(]?(?P<letter>[A-H])\s*[)）.．、:：]\s*(?=[^\s|])")
 _LETTERS = re.compile(r"(?:[（(]?[A-H]\s*[)）.．、:：]?[\s|]+)+|(?:[（(]?[a-h]\s*[)）.][\s|]+)+")
 _LETTER = re.compile(r"[A-H]")
 _LEAST_LABELLED, _MOST_OFFERED = 2, 8
@@ -292,18 +301,20 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
             for at, letter in enumerate(turns):
                 changed[place + 2 * at] = rewrite(pieces[place + 2 * at], 0, f"{letter}. ")
                 taken.add(place + 2 * at + 1)
-            named = list(_ABOVE_LETTER.finditer(piece.text))
+            form = _BESIDE_LETTER if _BESIDE_LETTER.match(piece.text.strip()) else _ABOVE_LETTER
+            named = list(form.finditer(piece.text))
             if (
                 len(named) >= _LEAST_LABELLED
-                and not _ABOVE_LETTER.sub("", piece.text).strip(" |")
+                and not form.sub("", piece.text).strip(" |")
                 and _run_on([one["letter"] for one in named], last)
             ):
                 text = "  ".join(f"{one['letter']}. {one['mark']}" for one in named)
                 changed[place] = replace(piece, text=text, sources=(), kind="body")
                 last = named[-1]["letter"]
                 continue
-            text = _write_above(pieces, place)
+            text = _write_above(pieces, place, last)
             if text:
+                last = _OPTION_CELL.findall(text)[-1]
                 is_row = _ABOVE_OPTION.match(piece.text) is None
                 changed[place] = replace(piece, text=text, sources=(), kind="body")
                 taken.update({place + 1} if is_row else ())
@@ -332,7 +343,7 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
     return [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in taken]
 
 
-def _write_above(pieces: Sequence[Piece], place: int) -> str:
+def _write_above(pieces: Sequence[Piece], place: int, last: str) -> str:
     """The options of a row with their pictures, where these stand above their letters."""
     piece, below = pieces[place], pieces[place + 1] if place + 1 < len(pieces) else None
     marks = [mark[0] for mark in PICTURE_MARK.finditer(piece.text)]
@@ -340,7 +351,8 @@ def _write_above(pieces: Sequence[Piece], place: int) -> str:
         return ""
     text = PICTURE_MARK.sub("", piece.text).strip(" |")
     if len(_ABOVE_OPTION.findall(piece.text)) != len(marks) or not _ABOVE_OPTION.match(piece.text):
-        if below is None or text or piece.kind != "table" or below.kind != "table":
+        is_table = below is not None and piece.kind == below.kind == "table"
+        if below is None or text or not (is_table or _offers_all(pieces, place, last)):
             return ""
         text = below.text
     cells = list(_OPTION_CELL.finditer(text))
@@ -350,6 +362,26 @@ def _write_above(pieces: Sequence[Piece], place: int) -> str:
     return "  ".join(
         f"{text[one.start() : one.end()].strip(' |')} {mark} {text[one.end() : end].strip()}"
         for one, end, mark in zip(cells, ends, marks, strict=True)
+    )
+
+
+def _offers_all(pieces: Sequence[Piece], place: int, last: str) -> bool:
+    """Whether each option of a question has a picture above it, in rows from A or after the last letter."""
+    letters: list[str] = []
+    while place + 1 < len(pieces) and (count := _count_alone(pieces[place].text)):
+        row = _OPTION_CELL.findall(pieces[place + 1].text)
+        if len(row) != count:
+            break
+        letters += row
+        place += 2
+    following = pieces[place].text if place < len(pieces) else ""
+    is_more = (
+        bool(letters)
+        and _OPTION.match(following)
+        and following.strip(" (（")[:1] == chr(ord(letters[-1]) + 1)
+    )
+    return (
+        (len(letters) > _LEAST_LABELLED or bool(letters and last)) and _run_on(letters, last) and not is_more
     )
 
 

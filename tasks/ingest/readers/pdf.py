@@ -497,26 +497,31 @@ def _find_named(
 ) -> dict[int, tuple[int, Character | None]]:
     """The end of the letter right below or left of each picture, where all letters of a line have one."""
     lines: dict[tuple[int, bool], list[int]] = {}
-    for at, (one, closing) in enumerate(pairwise(characters)):
+    ends: dict[int, int] = {}
+    for at, one in enumerate(characters):
+        closing = characters[at + 1] if at + 1 < len(characters) else None
+        is_closed = closing is not None and closing.text in _CLOSES
         if (
             one.text in _OFFERED
-            and closing.text in _CLOSES
+            and (is_closed or closing is None or closing.breaks or _is_apart(one, closing))
             and (
                 one.breaks
-                or one.spaced
+                or (one.spaced and is_closed)
                 or not at
                 or characters[at - 1].text in _OPENS
                 or _is_apart(characters[at - 1], one)
             )
         ):
             lines.setdefault((round(one.y), one.left < border), []).append(at)
+            ends[at] = at + is_closed
     below: dict[int, int] = {}
     for number, (left, bottom, right, top) in enumerate(boxes):
         beside = [
             at
             for letters in lines.values()
             for at in letters
-            if bottom <= _middle(characters[at]) <= top and -2 <= left - characters[at + 1].right <= _RIGHT_OF
+            if bottom <= _middle(characters[at]) <= top
+            and -2 <= left - characters[ends[at]].right <= _RIGHT_OF
         ]
         if beside:
             below[number] = max(beside, key=lambda at: characters[at].right)
@@ -535,7 +540,7 @@ def _find_named(
         own = {number: at for number, at in below.items() if at in letters}
         said = "".join(characters[at].text for at in sorted(own.values()))
         if len(own) == len(letters) == len(set(own.values())) > 1 and said in "ABCDEFGH":
-            found |= {number: (at + 1, characters[at + 1]) for number, at in own.items()}
+            found |= {number: (ends[at], characters[ends[at]]) for number, at in own.items()}
     return found
 
 

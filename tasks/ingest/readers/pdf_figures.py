@@ -300,9 +300,38 @@ def _is_drawn(paths: Sequence[Any], height: float, raw: Any) -> bool:
     """Whether something is slanted: a long line or a curve, or heads of arrows in a tall figure."""
     if any(is_slanted(item, raw, _LEAST_SLANT) for item in paths):
         return True
+    if height >= _LEAST_SHORT / 2 and _count_arrows(paths, raw) >= _LEAST_HEADS:
+        return True
     if height < _TALL or len(paths) < _MANY_PATHS:
         return False
     return sum(is_slanted(item, raw, _LEAST_HEAD) for item in paths) >= _LEAST_HEADS
+
+
+def _count_arrows(paths: Sequence[Any], raw: Any) -> int:
+    """How many long level or upright lines end in a slanted stroke, as arrows do."""
+    boxes = [read_bounds(item, raw) for item in paths]
+    heads = [box for box, item in zip(boxes, paths, strict=True) if is_slanted(item, raw, _LEAST_HEAD)]
+    lines = [
+        box
+        for box in boxes
+        if max(box[2] - box[0], box[3] - box[1]) >= _LEAST_PART and min(box[2] - box[0], box[3] - box[1]) < 3
+    ]
+    return sum(
+        1
+        for left, low, right, high in lines
+        for x, y in (
+            (left, (low + high) / 2),
+            (right, (low + high) / 2),
+            ((left + right) / 2, low),
+            ((left + right) / 2, high),
+        )
+        if sum(
+            (min(abs(x - head[0]), abs(x - head[2])) < 2 and head[1] - 2 < y < head[3] + 2)
+            or (min(abs(y - head[1]), abs(y - head[3])) < 2 and head[0] - 2 < x < head[2] + 2)
+            for head in heads
+        )
+        >= 1
+    )
 
 
 def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:
@@ -449,5 +478,7 @@ def _is_letter_below(run: Sequence[Character], box: Edges) -> bool:
     middle = (box[0] + box[2]) / 2
     is_letter = len(run) == 1 and one.text in "ABCDEFGH"
     return (
-        is_letter and one.top < box[1] and abs((one.left + one.right) / 2 - middle) < 0.12 * (box[2] - box[0])
+        is_letter
+        and (one.bottom + one.top) / 2 < box[1]
+        and abs((one.left + one.right) / 2 - middle) < 0.12 * (box[2] - box[0])
     )

@@ -1282,3 +1282,54 @@ def test_a_page_shows_signs_and_faces_of_a_platform_and_opens_questions_with_the
     )
     read = parse_document(tmp_path / "paper.html", IngestOptions()).questions
     assert [one["pictures"] for one in read] == [None] * 3
+
+
+def test_pictures_in_rows_above_the_words_of_all_options_are_these_options(tmp_path: Path) -> None:
+    first, second, third, fourth = (show(name) for name in FOUR)
+    blocks = [
+        say("一、选择题"),
+        say("1．下列现象中属于化学变化的是（ ）"),
+        say("", first, second),
+        say("A．蜡烛燃烧　　　B．冰雪融化"),
+        say("", third, fourth),
+        say("C．玻璃破碎　　　D．干冰升华"),
+        say("2．甲、乙两图中的装置相同的是（ ）"),
+        say("", first, second),
+        say("A．烧杯　　　B．漏斗"),
+        say("C．量筒　　　D．试管"),
+    ]
+    one, other = parse_word(tmp_path, blocks, FOUR).questions
+    assert [option["text"] for option in one["options"]] == [
+        "[picture:1] 蜡烛燃烧",
+        "[picture:2] 冰雪融化",
+        "[picture:3] 玻璃破碎",
+        "[picture:4] 干冰升华",
+    ]
+    assert [picture["place"] for picture in other["pictures"]] == ["stem"] * 2
+
+
+def test_letters_without_stops_name_drawn_figures_and_arrows_make_one(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 780, "1. Which graph shows a steady speed?")
+    for at, letter in enumerate("ABCD"):
+        left = 70 + 115 * at
+        canvas.line(left, 700, left + 80, 700)
+        canvas.line(left, 700, left, 760)
+        canvas.line(left, 700 + 10 * at, left + 80, 750)
+        canvas.drawString(left + 36, 682, letter)
+    canvas.drawString(60, 640, "2. Which of the two forces on this block is the larger one?")
+    canvas.rect(150, 580, 50, 34)
+    for begin, end in ((200, 262), (150, 96)):
+        canvas.line(begin, 597, end, 597)
+        back = -8 if end > begin else 8
+        canvas.line(end, 597, end + back, 601)
+        canvas.line(end, 597, end + back, 593)
+    canvas.drawString(60, 540, "3. Name the largest planet of the solar system, and say how it is known.")
+    canvas.save()
+    first, second, third = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in first["options"]] == [
+        (letter, f"[picture:{at}]") for at, letter in enumerate("ABCD", start=1)
+    ]
+    assert [one["place"] for one in second["pictures"]] == ["stem"] and third["pictures"] is None

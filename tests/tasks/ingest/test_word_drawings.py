@@ -14,6 +14,7 @@ from PIL import Image
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers import office
+from tests.benchmarks.ingest_accuracy import read_landed
 from tests.tasks.ingest.test_pictures import draw, parse_word, save, say, show, write_word
 
 _SPACES = (
@@ -124,7 +125,9 @@ def test_frames_lines_and_boxes_of_text_are_no_figure(tmp_path: Path) -> None:
     assert parsed.pictures == [] and "什么是信号量？" in [one["stem"] for one in parsed.questions]
 
 
-def test_a_chart_is_shown_as_word_draws_it_and_nothing_is_fetched_for_it(tmp_path: Path) -> None:
+def test_a_chart_is_shown_as_word_draws_it_and_nothing_is_fetched_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     space = "http://schemas.openxmlformats.org/drawingml/2006/chart"
     bars = "".join(f'<c:pt idx="{at}"><c:v>{value}</c:v></c:pt>' for at, value in enumerate((3, 9, 6)))
     chart = (
@@ -165,15 +168,13 @@ def test_a_chart_is_shown_as_word_draws_it_and_nothing_is_fetched_for_it(tmp_pat
     path.write_bytes(kept.getvalue())
     sent: list[bytes] = []
     convert = office.convert_with_libreoffice
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            office,
-            "convert_with_libreoffice",
-            lambda data, *rest: (sent.append(data), convert(data, *rest))[1],
-        )
-        from tests.benchmarks.ingest_accuracy import read_landed
 
-        read = read_landed(path)
+    def keep(data: bytes, *rest: Any) -> bytes:
+        sent.append(data)
+        return convert(data, *rest)
+
+    monkeypatch.setattr(office, "convert_with_libreoffice", keep)
+    read = read_landed(path)
     (question,) = read["questions"]
     assert question["pictures"][0]["place"] == "stem" and measure(read["pictures"][0])[0] > 300
     assert b"example.org" not in b"".join(
@@ -184,8 +185,6 @@ def test_a_chart_is_shown_as_word_draws_it_and_nothing_is_fetched_for_it(tmp_pat
 def test_a_drawing_that_cannot_be_shown_is_said_and_its_question_needs_its_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.benchmarks.ingest_accuracy import read_landed
-
     def fail(*_: object) -> bytes:
         raise DocumentError("timeout", "LibreOffice did not convert the document.")
 
