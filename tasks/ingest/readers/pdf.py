@@ -20,7 +20,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, FoundPicture, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
-from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
+from tasks.ingest.readers.pdf_characters import read_characters, set_aside_margin, set_aside_turned
 from tasks.ingest.readers.pdf_figures import (
     MOST_PATHS,
     Edges,
@@ -213,7 +213,7 @@ def _read_page(
     objects = list_objects(page, raw)
     mark_highlighted(characters, objects, raw, view)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
-    characters = set_aside_turned(characters, result, view)
+    characters = set_aside_margin(set_aside_turned(characters, result, view), result)
     level, upright = read_rules(objects, raw, view)
     grids = find_grids(level, upright, characters=characters)
     covered, hidden = measure_scan(objects, raw, view.width * view.height)

@@ -13,6 +13,7 @@ from tasks.ingest.words.grammar import asking
 _LEAST_CELLS, _LEAST_TASKS = 4, 6
 _NUMBER = re.compile(rf"(?:\s*{PICTURE_MARK.pattern})*\s*[（(]?(?P<value>\d{{1,3}})\s*[.．、)）:：](?!\d)")
 _TASK = re.compile(rf"{PICTURE_MARK.pattern}|__|[=＝?？]\s*$|[（(]\s*[)）]")
+_OPTION = re.compile(r"\s*[（(]?(?P<letter>[A-H])\s*(?:[.．、)）:：]|(?=\s*\[))")
 # `1. ____`, `2.（ ）`: a place for an answer
 _PLACE = re.compile(r"\s*[（(]?\d{1,3}\s*[.．、)）:：][_（()）\s]*$")
 
@@ -29,6 +30,10 @@ def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[L
             tables.setdefault((line.table, line.page), []).append(at)
     parted: dict[int, list[tuple[Line, int]]] = {}
     for rows in tables.values():
+        offered = [_find_offered(lines[at], starts[at]) for at in rows]
+        if all(offered) and len(offered) > 1 and _count_on([own[0][0].text for own in offered]):
+            parted |= dict(zip(rows, offered, strict=True))
+            continue
         cells = [cell for at in rows for cell in _find_cells(lines[at], starts[at])]
         numbers = [_NUMBER.match(line.text) for line, _ in cells]
         values = [int(one["value"]) for one in numbers if one is not None]
@@ -49,6 +54,20 @@ def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[L
         for pair in parted.get(at, [(line, start)])
     ]
     return [line for line, _ in pairs], [start for _, start in pairs]
+
+
+def _find_offered(row: Line, start: int) -> list[tuple[Line, int]]:
+    """The cells of a row of which the first is a numbered task and the others are its lettered options."""
+    cells = _find_cells(row, start)
+    letters = [one["letter"] if (one := _OPTION.match(line.text)) else "" for line, _ in cells[1:]]
+    is_row = len(letters) > 1 and letters == [chr(ord("A") + at) for at in range(len(letters))]
+    return cells if is_row and _NUMBER.match(cells[0][0].text) else []
+
+
+def _count_on(texts: Sequence[str]) -> bool:
+    """Whether texts begin with numbers that run on by one."""
+    values = [int(one["value"]) for text in texts if (one := _NUMBER.match(text))]
+    return values == list(range(values[0], values[0] + len(texts))) if values else False
 
 
 def _sets_task(text: str) -> bool:

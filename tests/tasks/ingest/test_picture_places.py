@@ -1333,3 +1333,51 @@ def test_letters_without_stops_name_drawn_figures_and_arrows_make_one(tmp_path: 
         (letter, f"[picture:{at}]") for at, letter in enumerate("ABCD", start=1)
     ]
     assert [one["place"] for one in second["pictures"]] == ["stem"] and third["pictures"] is None
+
+
+def test_a_row_of_a_number_and_lettered_pictures_is_a_question(tmp_path: Path) -> None:
+    pictures = [show(name) for name in FOUR]
+    rows = [
+        [
+            f"{number}. {words}",
+            *([say(f"{letter}. ", one)] for letter, one in zip("ABC", pictures, strict=False)),
+        ]
+        for number, words in ((1, "What is the boy doing?"), (2, "Where is the cat?"))
+    ]
+    blocks = [
+        say("I. Listen and choose the right picture."),
+        lay_out(rows),
+        say("II. Look and choose."),
+        say("3. It is a ______."),
+        say("A. dog    B. dogs    C. cats"),
+    ]
+    first, second, third = parse_word(tmp_path, blocks, FOUR).questions
+    assert [(one["stem"], [option["text"] for option in one["options"]]) for one in (first, second)] == [
+        (words, ["[picture:1]", "[picture:2]", "[picture:3]"])
+        for words in ("What is the boy doing?", "Where is the cat?")
+    ]
+    assert third["pictures"] is None
+
+
+def test_a_sealed_margin_of_single_characters_parts_no_question_from_its_figure(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+    from reportlab.pdfgen.canvas import Canvas
+
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("STSong-Light", 10)
+    for at, character in enumerate("密封线内不要答题"):
+        canvas.drawString(26, 700 - 50 * at, character)
+    canvas.drawString(70, 780, "1．如图，抛物线与横轴交于两点，求抛物线的解析式，并写出它的顶点。")
+    canvas.drawImage(ImageReader(draw("curve")), 400, 690, 90, 60)
+    canvas.drawString(70, 560, "2．某商店销售一种商品，求它的最大利润，并说明理由。")
+    canvas.drawString(70, 420, "3．解不等式组，并在数轴上表示它的解集。")
+    canvas.save()
+    first, second, third = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    assert (second["pictures"], third["pictures"]) == (None, None)
+    assert not any(
+        sign in f"{one['stem']}{one['answer']}" for one in (first, second, third) for sign in "密封"
+    )
