@@ -216,7 +216,7 @@ def place_pictures(pieces: list[Piece]) -> list[Piece]:
     if not any(IMAGE in piece.text for piece in pieces):
         return pieces
     pieces = part_captions(drop_closing(drop_codes(list(map(_open_by_number, pieces)))))
-    return follow_habit(label_pictures(lower_pictures(pieces)))
+    return follow_habit(label_pictures(lower_to_options(lower_pictures(pieces))))
 
 
 # Below the line that closes a paper stand so few lines: a seal, a code, who printed it.
@@ -455,6 +455,45 @@ def drop_codes(pieces: list[Piece]) -> list[Piece]:
         if text != piece.text or own:
             left_out |= {place, *(own[:1] if text == piece.text else ())}
     return [piece for place, piece in enumerate(pieces) if place not in left_out] if left_out else pieces
+
+
+# `□ beaker`, `A．beaker`: an option on a line of its own
+_OFFERED = re.compile(r"(?:[□☐○◯]|[（(]?[A-H]\s*[)）.．、:：])\s*(?=\S)")
+
+
+def lower_to_options(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with the picture above each of several options in the line of this one.
+
+    A picture below the last says that each stands below its option.
+    """
+    moved: dict[int, str] = {}
+    at = 0
+    while at + 1 < len(pieces):
+        run = at
+        while (
+            run + 1 < len(pieces)
+            and _count_alone(pieces[run].text) == 1
+            and _OFFERED.match(pieces[run + 1].text)
+        ):
+            run += 2
+        around = [pieces[place].text for place in (at - 1, run) if 0 <= place < len(pieces)]
+        if run - at >= 2 * _LEAST_LABELLED and not any(
+            _OFFERED.match(text) or _count_alone(text) for text in around
+        ):
+            moved |= {place: pieces[place].text for place in range(at, run, 2)}
+        at = max(run, at + 1)
+    if not moved:
+        return pieces
+    lowered = []
+    for place, piece in enumerate(pieces):
+        found = _OFFERED.match(piece.text) if place - 1 in moved else None
+        if place not in moved:
+            lowered.append(
+                rewrite(piece, found.end(), f"{moved[place - 1]} ", found.end())
+                if found is not None
+                else piece
+            )
+    return lowered
 
 
 # Of a habit: so many pictures show it, and one in so many may stand elsewhere.

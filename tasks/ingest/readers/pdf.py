@@ -388,6 +388,8 @@ def _place_pictures(
         stacks = [stack for stack in offered if _stands_beside((left, bottom, right, top), stack, pictures)]
         own = min((at for box, at in shapes if is_within(box, (left, bottom, right, top))), default=-1)
         found = _find_drawn(characters, drawn_at, (left, bottom, right, top), own)
+        if found is not None and _is_asked_beyond(characters[found[0]], asking, right):
+            found = None
         found = named.get(number, found)
         if found is not None:
             at, near = found
@@ -414,9 +416,22 @@ def _place_pictures(
                 mark = replace(near, x=left, left=left, right=right, breaks=False, spaced=False)
         elif above:
             at = min(above, key=lambda index: (round(characters[index].y), -index))
-            while at + 1 < len(characters) and abs(characters[at + 1].y - characters[at].y) < 2:
+            beyond = min(  # where the next question of the same line begins
+                (
+                    row.left
+                    for row, _ in asking
+                    if abs(row.baseline - characters[at].y) < 2 and row.left >= right
+                ),
+                default=view.width,
+            )
+            while (
+                at + 1 < len(characters)
+                and abs(characters[at + 1].y - characters[at].y) < 2
+                and characters[at + 1].left < beyond - 1
+            ):
                 at += 1
-            mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
+            low = bottom if beyond == view.width else characters[at].bottom - 4
+            mark = Character("", left, low, left, right, low, min(max(top, low), low + 12), 10, True)
         else:
             below = [
                 index
@@ -490,6 +505,16 @@ def _find_drawn(
     if following is not None and following.left >= right - 2 and abs(following.y - bottom) <= _ON_LINE:
         return before, following
     return (before, None) if following is None or following.top <= bottom + 2 else None
+
+
+def _is_beyond(row: Row, one: Character, right: float) -> bool:
+    """Whether a row stands in the line of a character and begins right of a place."""
+    return abs(row.baseline - one.y) < 2 and row.left >= right
+
+
+def _is_asked_beyond(one: Character, asking: Sequence[tuple[Row, int]], right: float) -> bool:
+    """Whether a character is of a question that begins in the middle of its line, right of a place."""
+    return any(_is_beyond(row, one, right) and row.left <= one.left for row, _ in asking)
 
 
 def _find_named(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
@@ -59,7 +60,9 @@ def find_figures(
         and edges[3] - edges[1] <= 0.6 * view.height
         and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
     ]
-    found = framed
+    scales = _find_scales([edges for edges, _ in boxes], characters)
+    parts = [(edges, item) for edges, item in parts if not any(is_within(edges, box) for box in scales)]
+    found = framed + scales
     for members in _join_over(_cluster([edges for edges, _ in parts]), [edges for edges, _ in parts]):
         box = _unite([parts[place][0] for place in members])
         longest = max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
@@ -113,6 +116,37 @@ def _is_chart(grid: Grid, bars: Sequence[Edges]) -> bool:
         >= 0.5
         and len(own) >= _LEAST_BARS
     )
+
+
+# A scale is so long, with so many strokes at most so high across it, one as far from the other.
+_LEAST_SCALE, _LEAST_STEPS, _HIGHEST_STEP = 80.0, 4, 14.0
+
+
+def _find_scales(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:
+    """The scales of a page, such as number lines, with what points at them."""
+    steps = [box for box in boxes if box[2] - box[0] < 3 < box[3] - box[1] <= _HIGHEST_STEP]
+    found = []
+    for line in boxes:
+        if line[2] - line[0] < _LEAST_SCALE or line[3] - line[1] >= 3:
+            continue
+        middle = (line[1] + line[3]) / 2
+        across = sorted(
+            {
+                round((box[0] + box[2]) / 2)
+                for box in steps
+                if box[1] - 1 <= middle <= box[3] + 1 and line[0] - 2 <= box[0] <= line[2] + 2
+            }
+        )
+        gaps = [after - before for before, after in pairwise(across)]
+        if len(across) < _LEAST_STEPS or max(gaps) - min(gaps) > 3:
+            continue
+        own = [
+            box
+            for box in boxes
+            if is_within(box, (line[0] - 2, line[1] - 2 * _NEAR, line[2] + 2, line[3] + 2 * _NEAR))
+        ]
+        found.append(_take_labels(_unite([line, *own]), characters))
+    return found
 
 
 def _is_circuit(grid: Grid, boxes: Sequence[Edges], characters: Sequence[Character]) -> bool:

@@ -150,13 +150,25 @@ _LEAST_FRAMES, _MOST_CLOSING = 3, 120
 def _closes(image: Any) -> bool:
     """Whether a picture stands below all of the blocks that a page is made of, beside a few words or none."""
     for block in image.iterancestors("div", "section", "aside", "p"):
-        kinds = [(one.tag, one.get("class")) for one in block.itersiblings(preceding=True)]
-        if kinds and kinds[0][1] and kinds.count(kinds[0]) >= _LEAST_FRAMES:
+        above = list(block.itersiblings(preceding=True))
+        kind = _find_frames(above) or (_find_frames(list(reversed(above[0]))) if above else None)
+        if kind is not None:
             text = " ".join(str(block.text_content()).split())
-            is_own = kinds[0] != (block.tag, block.get("class"))
+            is_own = kind != (block.tag, block.get("class"))
             said = len(text) < _MOST_CLOSING and not _opens(block) and not answer_mark().search(text)
             return is_own and said and all(map(_is_short, block.itersiblings()))
     return False
+
+
+def _find_frames(above: list[Any]) -> tuple[str, str] | None:
+    """The kind of the nearest block above, where a page is made of such blocks: of several parts each, as questions."""
+    kinds = [
+        (one.tag, one.get("class"))
+        for one in above
+        if isinstance(one.tag, str) and sum(1 for _ in one.iter(*_TEXT_BLOCKS)) > _LEAST_FRAMES
+    ]
+    is_kind = bool(kinds) and kinds[0] == (above[0].tag, above[0].get("class")) and bool(kinds[0][1])
+    return kinds[0] if is_kind and kinds.count(kinds[0]) >= _LEAST_FRAMES else None
 
 
 def _is_short(block: Any) -> bool:

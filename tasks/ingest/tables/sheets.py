@@ -13,7 +13,7 @@ from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
 from tasks.ingest.layout.option_marks import write_letters
 from tasks.ingest.layout.pieces import IndexedLines
-from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
+from tasks.ingest.readers.extraction import FORMULA, PICTURE_MARK, Marked, Sheet, is_picture
 from tasks.ingest.tables.packed_options import as_piece, offer_with, split_packed_options
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheet_keys import answer_by
@@ -344,7 +344,7 @@ def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]
             return not any(text.strip() for text in before.options.values())
         runs_on = not re.search(r"[。？?！!）)_.；;:：]\s*$", before.record["stem"])
         return runs_on and bool(before.record.get("number", "").strip()) and not _NOTE.match(stem)
-    if stem != before.record.get("stem", "").strip() or (
+    if _leave_pictures(stem) != _leave_pictures(before.record.get("stem", "")) or (
         number != before.record.get("number", "").strip() and "flag" not in record
     ):
         return False
@@ -358,12 +358,19 @@ def _append_row(before: _Row, record: Mapping[str, str], options: Mapping[str, s
         record = {**record, "stem": "", "options": stem}
     for role, text in record.items():
         known = before.record.get(role, "")
+        is_known = _leave_pictures(text) == _leave_pictures(known)
+        if is_known and known.strip():
+            text = "\n".join(mark[0] for mark in PICTURE_MARK.finditer(text) if mark[0] not in known)
         if text.strip() and text.strip() not in known.split("\n"):
             before.record[role] = f"{known}\n{text}" if known.strip() else text
     for label, text in options.items():
         known = before.options.get(label, "")
         if text.strip() and text.strip() != known.strip():
             before.options[label] = f"{known}\n{text}" if known.strip() else text
+
+
+def _leave_pictures(text: str) -> str:
+    return PICTURE_MARK.sub("", text).strip()
 
 
 def settle_number_keys(drafts: Sequence[Draft], first: int = 1) -> None:

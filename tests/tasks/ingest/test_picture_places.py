@@ -1381,3 +1381,106 @@ def test_a_sealed_margin_of_single_characters_parts_no_question_from_its_figure(
     assert not any(
         sign in f"{one['stem']}{one['answer']}" for one in (first, second, third) for sign in "密封"
     )
+
+
+def test_a_number_and_a_picture_that_span_the_rows_of_their_options_are_a_question(tmp_path: Path) -> None:
+    def ask(number: int, words: str, name: str) -> str:
+        cells = "<w:tr><w:tc><w:tcPr><w:vMerge w:val='restart'/></w:tcPr>{}</w:tc><w:tc><w:tcPr><w:vMerge w:val='restart'/></w:tcPr>{}</w:tc><w:tc>{}</w:tc></w:tr>"
+        under = "<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc><w:tc>{}</w:tc></w:tr>"
+        rows = "".join(under.format(option) for option in OFFERED)
+        return f"<w:tbl>{cells.format(say(str(number)), say('', show(name)), say(words))}{rows}</w:tbl>"
+
+    blocks = [
+        say("一、看图选择"),
+        ask(1, "图中标志表示什么含义？", "p1"),
+        ask(2, "看到图中标线时应当如何行驶？", "p2"),
+        say("二、简答题"),
+        say("3．什么是让行？"),
+    ]
+    *asked, last = parse_word(tmp_path, blocks, FOUR).questions
+    assert [(one["stem"], len(one["options"])) for one in asked] == [
+        ("[picture:1] 图中标志表示什么含义？", 4),
+        ("[picture:1] 看到图中标线时应当如何行驶？", 4),
+    ]
+    assert last["pictures"] is None
+
+
+def test_questions_side_by_side_and_number_lines_have_their_figures(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 780, "1. Which number does the arrow point to on the number line?")
+    canvas.line(90, 740, 330, 740)
+    for at in range(7):
+        canvas.line(90 + 40 * at, 736, 90 + 40 * at, 744)
+        canvas.drawString(87 + 40 * at, 722, str(at))
+    canvas.drawString(60, 680, "2. Measure the angle P.")
+    canvas.drawString(320, 680, "3. Measure the angle Q.")
+    for left in (80, 340):
+        canvas.line(left, 600, left + 110, 600)
+        canvas.line(left, 600, left + 90, 660)
+    canvas.drawString(60, 560, "4. Write three fifths as a decimal, and say how it is done.")
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [(one["number_label"], len(one["pictures"] or ())) for one in questions] == [
+        ("1.", 1),
+        ("2.", 1),
+        ("3.", 1),
+        ("4.", 0),
+    ]
+    assert "0 1 2" not in questions[0]["stem"]
+
+
+def test_a_page_shows_the_pictures_of_options_above_their_words(tmp_path: Path) -> None:
+    def offer(word: str, *, shows: bool) -> str:
+        shown = _image(word) if shows else ""
+        return f"<div class='offer'>{shown}<div><input type='radio'> {word}</div></div>"
+
+    words = ("apple", "bottle", "can")
+    body = "".join(
+        f"<div class='item'><div>{number}. {asked}</div><div>{_image(str(number))}</div>"
+        f"<div>{''.join(offer(word, shows=number == 2) for word in words)}</div></div>"
+        for number, asked in (
+            (1, "What is shown here?"),
+            (2, "Which of these rots?"),
+            (3, "Which of these burns?"),
+        )
+    ).replace(f"<div>{_image('2')}</div>", "")
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    questions = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [[one["place"] for one in question["pictures"]] for question in questions] == [
+        ["stem"],
+        ["option"] * 3,
+        ["stem"],
+    ]
+    assert [one["text"].split()[-1] for one in questions[1]["options"]] == list(words)
+
+
+def test_a_picture_in_merged_cells_is_of_all_rows_of_its_question(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.drawing.image import Image as Shown
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["题号", "题目", "图片", "选项", "选项内容", "答案"])
+    for number, words in enumerate(("图中的设备名称是", "安全电压的上限是", "图示接地方式为"), start=1):
+        first = sheet.max_row + 1
+        for at, letter in enumerate("ABCD"):
+            sheet.append(
+                [number, words, None, letter, f"{words[:2]}{letter}", "B"]
+                if not at
+                else [None] * 3 + [letter, f"{words[:2]}{letter}", None]
+            )
+        for column in "ABCF":
+            sheet.merge_cells(f"{column}{first}:{column}{first + 3}")
+        if number != 2:
+            (tmp_path / f"{number}.png").write_bytes(save(draw(words)))
+            sheet.add_image(Shown(str(tmp_path / f"{number}.png")), f"C{first + (number == 3)}")
+    book.save(tmp_path / "bank.xlsx")
+    questions = parse_document(tmp_path / "bank.xlsx", IngestOptions()).questions
+    assert [(one["stem"], len(one["options"]), one["answer"]) for one in questions] == [
+        ("图中的设备名称是\n[picture:1]", 4, ["B"]),
+        ("安全电压的上限是", 4, ["B"]),
+        ("图示接地方式为\n[picture:1]", 4, ["B"]),
+    ]
