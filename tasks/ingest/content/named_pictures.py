@@ -216,7 +216,7 @@ def place_pictures(pieces: list[Piece]) -> list[Piece]:
     if not any(IMAGE in piece.text for piece in pieces):
         return pieces
     pieces = part_captions(drop_closing(drop_codes(list(map(_open_by_number, pieces)))))
-    return follow_habit(label_pictures(lower_to_options(lower_pictures(pieces))))
+    return follow_sections(follow_habit(label_pictures(lower_to_options(lower_pictures(pieces)))))
 
 
 # Below the line that closes a paper stand so few lines: a seal, a code, who printed it.
@@ -543,6 +543,37 @@ def follow_habit(pieces: list[Piece]) -> list[Piece]:
     ]
 
 
+def follow_sections(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper whose sections show a picture above each of their questions, each in the line below.
+
+    Such a section begins with a picture below its heading, has one above every number, and none below its last question.
+    """
+    heads = [
+        at
+        for at, piece in enumerate(pieces)
+        if piece.label is not None and piece.label.style in ("cn", "part", "roman")
+    ]
+    moved: dict[int, int] = {}
+    for head, end in pairwise([*heads, len(pieces)]):
+        own = range(head + 1, end)
+        alone = [at for at in own if _count_alone(pieces[at].text)]
+        asked = [at for at in own if _ASKED.match(pieces[at].text)]
+        if len(alone) > 1 and alone[0] == head + 1 and [at + 1 for at in alone] == asked:
+            moved |= {at + 1: at for at in alone}
+    if not moved:
+        return pieces
+    left_out = set(moved.values())
+    return [
+        rewrite(piece, len(piece.text), f"  {pieces[moved[at]].text}", len(piece.text))
+        if at in moved
+        else piece
+        for at, piece in enumerate(pieces)
+        if at not in left_out
+    ]
+
+
+# `（　）1. This is`, `2．如图`: what asks in a section
+_ASKED = re.compile(r"(?:[（(]\s*[)）]\s*)?\d{1,3}\s*[.．、](?!\d)")
 _OPTION = re.compile(r"[（(]?[A-Ha-h]\s*[)）.．、:：]")
 
 

@@ -252,7 +252,9 @@ def _read_page(
             (box, True) for box in find_outlines(objects, raw, view, [*images, *figures], characters)
         ]
         drawn = _list_drawn(objects, raw, view)
-        characters = _place_pictures(characters, pictures, view, keep, drawn, is_first=number == 1)
+        result.images = images
+        heads = before.images if number > 1 else images
+        characters = _place_pictures(characters, pictures, view, keep, drawn, heads)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
@@ -330,13 +332,13 @@ def _place_pictures(
     view: View,
     keep: Callable[..., str],
     drawn: Callable[[], tuple[Mapping[int, int], Sequence[tuple[Edges, int]]]],
-    *,
-    is_first: bool,
+    heads: Sequence[Edges],
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
     One above all text of its column stands before what is below it. Logos and backgrounds get none. `keep` gives the
-    mark for a picture in such a box; beside a box stands whether it is a formula.
+    mark for a picture in such a box; beside a box stands whether it is a formula. `heads` are the pictures of the page
+    before, and on the first page its own: one in the same place may be a head or a foot.
     """
     placed: list[tuple[int, Character]] = []
     order, shapes = drawn() if pictures else ({}, ())
@@ -356,7 +358,8 @@ def _place_pictures(
         size = right - left, top - bottom
         is_small = (min(size) < MIN_PICTURE or is_rule(*size, _PRINT_HEIGHT)) and not is_formula
         is_mark = is_small or not 0.08 < middle / height < 0.92
-        if is_mark and not is_small and not is_first:  # no head of its page is so tall, or stands at letters
+        is_repeated = any(_is_same((left, bottom, right, top), other) for other in heads)
+        if is_mark and not is_small and not is_repeated:  # no head of a page is so tall, or stands at letters
             is_mark = number not in named and max(bottom, height - top) > (1 - _HEAD) * height
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
@@ -606,6 +609,10 @@ def _read_layout(
     if border is not None and (len(plain) >= _LEAST_ROWS or any(row.left >= border for row, _ in asking)):
         return border, []
     return None, asking
+
+
+def _is_same(one: Edges, other: Edges) -> bool:
+    return all(abs(edge - own) < 3 for edge, own in zip(one, other, strict=True))
 
 
 def _list_stacks(segments: Sequence[tuple[Row, int]]) -> list[list[tuple[Row, int]]]:

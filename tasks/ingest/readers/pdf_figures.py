@@ -22,6 +22,7 @@ _REACH, _LEAST_LONG, _LEAST_SHORT, _LEAST_PART = 5.0, 36.0, 26.0, 24.0
 _LEAST_SLANT: Final = 7.0
 # Without such a line: a figure this tall, of so many paths, with so many heads of arrows, which go this far both ways.
 _TALL, _MANY_PATHS, _LEAST_HEADS, _LEAST_HEAD = 60.0, 8, 2, 1.5
+_LARGEST_HEAD: Final = 14.0
 # Larger ones are frames of the page.
 _MOST_AREA: Final = 0.4
 # More text than this, or a longer line of it, is a box of text.
@@ -46,7 +47,7 @@ def find_figures(
     """Left, lower, right and upper edge of every figure that a page draws, with labels."""
     framed = _find_framed(objects, raw, view, characters)
     paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
-    if len(paths) < 2 or len(paths) > MOST_PATHS:
+    if not paths or len(paths) > MOST_PATHS:
         return framed
     boxes = [(view.box(*read_bounds(item, raw)), item) for item in paths]
     bars = _find_bars([edges for edges, _ in boxes], characters)
@@ -60,15 +61,13 @@ def find_figures(
         and edges[3] - edges[1] <= 0.6 * view.height
         and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
     ]
-    scales = _find_scales([edges for edges, _ in boxes], characters)
-    parts = [(edges, item) for edges, item in parts if not any(is_within(edges, box) for box in scales)]
-    found = framed + scales
-    for members in _join_over(_cluster([edges for edges, _ in parts]), [edges for edges, _ in parts]):
+    found = framed
+    for members in _join_over(_cluster([edges for edges, _ in parts], 1), [edges for edges, _ in parts]):
         box = _unite([parts[place][0] for place in members])
         longest = max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
         if (
             _has_size(box, view)
-            and longest >= _LEAST_PART
+            and longest >= (_LEAST_PART if len(members) > 1 else _TALL)
             and (
                 any(is_within(bar, box) for bar in bars)
                 or _is_drawn([parts[place][1] for place in members], box[3] - box[1], raw)
@@ -76,6 +75,9 @@ def find_figures(
             and not _is_text(box, characters, len(members))
         ):
             found.append(_take_beside(_take_labels(box, characters), [edges for edges, _ in parts]))
+    for scale in _find_scales([edges for edges, _ in boxes], characters):
+        if not any(_share(scale, other) > 0 for other in found):  # no axis of a graph
+            found.append(scale)
     return found
 
 
@@ -342,30 +344,27 @@ def _is_drawn(paths: Sequence[Any], height: float, raw: Any) -> bool:
 
 
 def _count_arrows(paths: Sequence[Any], raw: Any) -> int:
-    """How many long level or upright lines end in a slanted stroke, as arrows do."""
+    """How many long level or upright lines end in a head: strokes on both sides, or a shape around the line."""
     boxes = [read_bounds(item, raw) for item in paths]
-    heads = [box for box, item in zip(boxes, paths, strict=True) if is_slanted(item, raw, _LEAST_HEAD)]
-    lines = [
+    heads = [
         box
-        for box in boxes
-        if max(box[2] - box[0], box[3] - box[1]) >= _LEAST_PART and min(box[2] - box[0], box[3] - box[1]) < 3
+        for box, item in zip(boxes, paths, strict=True)
+        if max(box[2] - box[0], box[3] - box[1]) <= _LARGEST_HEAD and is_slanted(item, raw, _LEAST_HEAD)
     ]
-    return sum(
-        1
-        for left, low, right, high in lines
-        for x, y in (
-            (left, (low + high) / 2),
-            (right, (low + high) / 2),
-            ((left + right) / 2, low),
-            ((left + right) / 2, high),
-        )
-        if sum(
-            (min(abs(x - head[0]), abs(x - head[2])) < 2 and head[1] - 2 < y < head[3] + 2)
-            or (min(abs(y - head[1]), abs(y - head[3])) < 2 and head[0] - 2 < x < head[2] + 2)
-            for head in heads
-        )
-        >= 1
-    )
+    count = 0
+    for left, low, right, high in boxes:
+        across, up = (left + right) / 2, (low + high) / 2
+        if max(right - left, high - low) < _LEAST_PART or min(right - left, high - low) >= 3:
+            continue
+        is_level = right - left > high - low
+        for x, y in ((left, up), (right, up)) if is_level else ((across, low), (across, high)):
+            sides = {
+                round(((head[1] + head[3]) / 2 - y if is_level else (head[0] + head[2]) / 2 - x) / 2)
+                for head in heads
+                if head[0] - 2 < x < head[2] + 2 and head[1] - 2 < y < head[3] + 2
+            }
+            count += sides == {0} or (len(sides) == 2 and sum(sides) == 0)
+    return count
 
 
 def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:

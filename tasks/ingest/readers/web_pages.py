@@ -167,7 +167,8 @@ def _find_frames(above: list[Any]) -> tuple[str, str] | None:
         for one in above
         if isinstance(one.tag, str) and sum(1 for _ in one.iter(*_TEXT_BLOCKS)) > _LEAST_FRAMES
     ]
-    is_kind = bool(kinds) and kinds[0] == (above[0].tag, above[0].get("class")) and bool(kinds[0][1])
+    is_kind = bool(kinds) and kinds[0] == (above[0].tag, above[0].get("class"))
+    is_kind = is_kind and (bool(kinds[0][1]) or kinds[0][0] == "li")
     return kinds[0] if is_kind and kinds.count(kinds[0]) >= _LEAST_FRAMES else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
@@ -229,6 +230,7 @@ def _collect_rows(
     empty = schema_rows = 0
     names = [fold_header(name) for name in header.names]
     known = {*header.columns.values(), *header.options.values(), *header.blanks}
+    beside = _find_beside_options(header, known)
     for index in range(header.row + 1, len(sheet.rows)):
         row = sheet.rows[index]
         filled = [cell for cell in row if cell.strip()]
@@ -249,6 +251,10 @@ def _collect_rows(
         }
         for column, cell in enumerate(row):
             if column not in known and is_picture(cell) and record.get("stem", "").strip():
+                label = beside.get(column)
+                if label is not None:
+                    options[label] = f"{options[label]} {cell}".strip()
+                    continue
                 role = _find_shown_role(header, column, record)
                 record[role] = f"{record.get(role, '')}\n{cell}".strip()
         if len(header.blanks) > 1:
@@ -306,6 +312,23 @@ def _is_told(record: Mapping[str, str], options: Mapping[str, str]) -> bool:
 
 # `答案图`, `Solution image`: a column of what no candidate sees
 _TELLS = re.compile(r"答案|解析|解答|详解|点评|(?i:answer|solution|explanation|feedback)")
+
+
+# `A picture`, `选项A图片`: a column of what an option shows
+_SHOWN = re.compile(r"(?:图|(?i:picture|image|photo|img|figure))")
+
+
+def _find_beside_options(header: Header, known: AbstractSet[int]) -> dict[int, str]:
+    """The options right of which columns of pictures stand, one for each of several, by these columns."""
+    found = {
+        column + 1: label
+        for label, column in header.options.items()
+        if column + 1 not in known
+        and column + 1 < len(header.names)
+        and _SHOWN.search(name := header.names[column + 1])
+        and not _TELLS.search(name)
+    }
+    return found if len(found) > 1 and len(found) == len(header.options) else {}
 
 
 def _find_shown_role(header: Header, column: int, record: Mapping[str, str]) -> str:

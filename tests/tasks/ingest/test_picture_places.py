@@ -1484,3 +1484,76 @@ def test_a_picture_in_merged_cells_is_of_all_rows_of_its_question(tmp_path: Path
         ("安全电压的上限是", 4, ["B"]),
         ("图示接地方式为\n[picture:1]", 4, ["B"]),
     ]
+
+
+def test_a_column_of_pictures_right_of_each_option_shows_these_options(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.drawing.image import Image as Shown
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(
+        ["No", "Question", "Image", *(name for one in "ABC" for name in (one, f"{one} picture")), "Answer"]
+    )
+    sheet.append([1, "Which of these plugs fits the socket?", *[None] * 7, "B"])
+    sheet.append(
+        [2, "Identify the device that is shown.", None, "Switch", None, "Router", None, "Hub", None, "A"]
+    )
+    for name, place in (("a", "E2"), ("b", "G2"), ("c", "I2"), ("device", "C3")):
+        (tmp_path / f"{name}.png").write_bytes(save(draw(name)))
+        sheet.add_image(Shown(str(tmp_path / f"{name}.png")), place)
+    book.save(tmp_path / "bank.xlsx")
+    first, second = parse_document(tmp_path / "bank.xlsx", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in first["options"]] == [
+        ("A", "[picture:1]"),
+        ("B", "[picture:2]"),
+        ("C", "[picture:3]"),
+    ]
+    assert [one["place"] for one in second["pictures"]] == ["stem"]
+
+
+def test_pictures_above_all_questions_of_a_section_are_of_the_one_below(tmp_path: Path) -> None:
+    blocks = [
+        say("一、看图，选择正确的单词"),
+        say("", show("p1")),
+        say("（ ）1. This is a ______."),
+        say("A. bag   B. book   C. pen"),
+        say("", show("p2")),
+        say("（ ）2. There are two ______."),
+        say("A. apples   B. apple   C. pears"),
+        say("二、看图，回答问题"),
+        say("", show("p3")),
+        say("3. What is the boy doing?"),
+        say("4. Where is the cat?"),
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    assert [[one["place"] for one in question["pictures"]] for question in questions] == [
+        ["stem"],
+        ["stem"],
+        ["material"],
+        ["material"],
+    ]
+
+
+def test_one_slanted_outline_is_a_figure_and_the_axis_of_a_graph_is_no_scale(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 780, "1. The figure shows a plot of land. Find its area.")
+    outline = canvas.beginPath()
+    for at, (x, y) in enumerate(((90, 690), (210, 690), (180, 750), (120, 750))):
+        outline.lineTo(x, y) if at else outline.moveTo(x, y)
+    outline.close()
+    canvas.drawPath(outline)
+    canvas.drawString(60, 650, "2. The graph shows a profit. When is it the highest?")
+    canvas.line(90, 540, 290, 540)
+    canvas.line(90, 540, 90, 630)
+    for at in range(1, 6):
+        canvas.line(90 + 36 * at, 537, 90 + 36 * at, 543)
+    canvas.line(90, 550, 190, 620)
+    canvas.line(190, 620, 280, 560)
+    canvas.drawString(60, 500, "3. What is a profit, and what is a loss?")
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [len(one["pictures"] or ()) for one in questions] == [1, 1, 0]
