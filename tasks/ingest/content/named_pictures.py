@@ -64,7 +64,7 @@ def name_pictures(
 
 # "如图1", "下图", "the figure below", "the map shows"; no "What does a weather map show?", "Sketch the curve below."
 SPEAKS_OF_FIGURE = re.compile(
-    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|"
+    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|这[是幅张][^，。？]{0,8}(?:图|漫画|照片)|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|"
     r"(?i:\b(?:the|this) (?:\w+ )?(?:map|drawing|sketch|photograph)\b(?: below| above| \d)?.{0,12}(?:shows|shown|below|above))|"
     r"(?i:shown in (?:the )?(?:fig|diagram))|"
     r"(?i:\b(?:shown in|look at|study) the (?:figure|diagram|graph|map|picture|drawing|photograph)\b)"

@@ -523,7 +523,7 @@ def _is_asked_beyond(one: Character, asking: Sequence[tuple[Row, int]], right: f
 def _find_named(
     characters: Sequence[Character], boxes: Sequence[Edges], border: float
 ) -> dict[int, tuple[int, Character | None]]:
-    """The end of the letter right below or left of each picture, where all letters of a line have one."""
+    """The end of the letter left of each picture, below or above it, where all letters of a line have one."""
     lines: dict[tuple[int, bool], list[int]] = {}
     ends: dict[int, int] = {}
     for at, one in enumerate(characters):
@@ -542,34 +542,54 @@ def _find_named(
         ):
             lines.setdefault((round(one.y), one.left < border), []).append(at)
             ends[at] = at + is_closed
-    below: dict[int, int] = {}
-    for number, (left, bottom, right, top) in enumerate(boxes):
-        beside = [
-            at
-            for letters in lines.values()
-            for at in letters
-            if bottom <= _middle(characters[at]) <= top
-            and -2 <= left - characters[ends[at]].right <= _RIGHT_OF
-        ]
-        if beside:
-            below[number] = max(beside, key=lambda at: characters[at].right)
-            continue
-        near = [
-            at
-            for letters in lines.values()
-            for at in letters
-            if left - _UNDER <= characters[at].left <= right
-            and -_UNDER <= bottom - characters[at].top <= _BELOW * characters[at].size
-        ]
-        if near:
-            below[number] = max(near, key=lambda at: characters[at].top)
     found: dict[int, tuple[int, Character | None]] = {}
-    for letters in lines.values():
-        own = {number: at for number, at in below.items() if at in letters}
-        said = "".join(characters[at].text for at in sorted(own.values()))
-        if len(own) == len(letters) == len(set(own.values())) > 1 and said in "ABCDEFGH":
-            found |= {number: (ends[at], characters[ends[at]]) for number, at in own.items()}
+    for relate in (_stands_left, _stands_below, _stands_above):
+        near: dict[int, int] = {}
+        for number, box in enumerate(boxes):
+            if number not in found:
+                own = [
+                    at
+                    for letters in lines.values()
+                    for at in letters
+                    if relate(characters[at], characters[ends[at]], box)
+                ]
+                if own:
+                    near[number] = min(own, key=lambda at: _measure_apart(characters[at], boxes[number]))
+        named: dict[int, int] = {}
+        for letters in lines.values():
+            own_line = {number: at for number, at in near.items() if at in letters}
+            if len(own_line) == len(letters) == len(set(own_line.values())) > 1:
+                named |= own_line
+        if _run_from_first([characters[at].text for at in sorted(named.values())]):
+            found |= {number: (ends[at], characters[ends[at]]) for number, at in named.items()}
     return found
+
+
+def _stands_left(letter: Character, end: Character, box: Edges) -> bool:
+    return box[1] <= _middle(letter) <= box[3] and -2 <= box[0] - end.right <= _RIGHT_OF
+
+
+def _stands_below(letter: Character, _: Character, box: Edges) -> bool:
+    return box[0] - _UNDER <= letter.left <= box[2] and -_UNDER <= box[1] - letter.top <= _BELOW * letter.size
+
+
+def _stands_above(letter: Character, _: Character, box: Edges) -> bool:
+    return box[0] - _UNDER <= letter.left <= box[2] and -_UNDER <= letter.bottom - box[3] <= letter.size
+
+
+def _measure_apart(letter: Character, box: Edges) -> float:
+    """How far a letter stands from a picture, above, below or left of it."""
+    return max(0.0, box[1] - letter.top, letter.bottom - box[3], box[0] - letter.right)
+
+
+def _run_from_first(letters: Sequence[str]) -> bool:
+    """Whether letters run on from A, again and again."""
+    expected = "A"
+    for letter in letters:
+        if letter not in ("A", expected):
+            return False
+        expected = chr(ord(letter) + 1)
+    return bool(letters) and letters[0] == "A"
 
 
 def _middle(one: Character) -> float:
