@@ -22,7 +22,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
 from tasks.ingest.readers.docx_elements import Parts, read_number, walk_object
 from tasks.ingest.readers.drawings import MOST_DRAWINGS, SECONDS, show_pages
-from tasks.ingest.readers.numbering import find_child, local_name, read_integer
+from tasks.ingest.readers.numbering import find_child, local_name, read_attribute, read_integer
 from tasks.ingest.readers.picture_form import NormalPicture, UnreadablePictureError, encode_picture
 
 HOLDERS: Final = ("drawing", "pict", "object")
@@ -59,21 +59,33 @@ def is_drawn(element: etree._Element) -> bool:
 
 
 def list_loose(paragraph: etree._Element) -> list[etree._Element]:
-    """The shapes that float by themselves in a paragraph, where they are a figure together."""
+    """The shapes that float by themselves in a paragraph, where they are a figure together.
+
+    A group is among them with the labels that a conversion left beside it.
+    """
     found = [
         node
         for node in paragraph.iter("{*}drawing")
         if not any(local_name(one) == "Fallback" for one in node.iterancestors())
         and find_child(node, "anchor") is not None
-        and any(local_name(one) == "wsp" for one, _ in walk_object(node))
+        and any(local_name(one) in ("wsp", "wgp") for one, _ in walk_object(node))
     ]
     nodes = [node for drawing in found for node, _ in walk_object(drawing)]
-    places = [_place(drawing) for drawing in found]
-    if not found or None in places or "wgp" in {local_name(node) for node in nodes}:
+    if not found or None in map(_place, found) or len({_name_origin(drawing) for drawing in found}) > 1:
         return []
+    if any(local_name(node) == "wgp" for node in nodes):
+        return found if len(found) > 1 and any(map(is_drawn, found)) and _is_figure(nodes) else []
     shapes = [node for node in nodes if local_name(node) == "wsp"]
     is_text = len(shapes) == 1 and "txbxContent" in {local_name(node) for node in nodes}
     return found if not is_text and any(map(_is_closed, shapes)) and _is_figure(nodes) else []
+
+
+def _name_origin(drawing: etree._Element) -> tuple[str | None, ...]:
+    """From what the place of a floating shape is measured, across and down."""
+    anchor = find_child(drawing, "anchor")
+    return tuple(
+        read_attribute(find_child(anchor, name), "relativeFrom") for name in ("positionH", "positionV")
+    )
 
 
 def _is_figure(nodes: Sequence[etree._Element]) -> bool:
@@ -237,7 +249,7 @@ def _settle(drawings: Sequence[etree._Element]) -> etree._Element:
     """Objects as one that stands in its line, wherever they floated."""
     first = drawings[0]
     own = next((node for node in first.iter() if local_name(node) in ("wsp", "wpc", "wgp")), None)
-    if own is not None and local_name(own) != "wgp":
+    if own is not None and (len(drawings) > 1 or local_name(own) != "wgp"):
         _group(drawings)
     for node in list(_list_shown(first)):
         if local_name(node) == "anchor":
@@ -281,9 +293,10 @@ def _group(drawings: Sequence[etree._Element]) -> None:
         if canvas is not None:
             shapes += [node for node in canvas if local_name(node) in ("wsp", "pic", "wgp", "cxnSp")]
             continue
-        shape = next(node for node in drawing.iter() if local_name(node) == "wsp")
+        shape = next(node for node in drawing.iter() if local_name(node) in ("wsp", "wgp"))
         shapes.append(shape)
-        for offset in (node for node in shape.iter() if local_name(node) == "off"):
+        offset = next((node for node in shape.iter() if local_name(node) == "off"), None)
+        if offset is not None:
             offset.set("x", str(place[0] - left))
             offset.set("y", str(place[1] - top))
     holder = next(node for node in drawings[0].iter() if local_name(node) == "graphicData")

@@ -108,6 +108,21 @@ def test_shapes_of_a_group_a_canvas_or_a_paragraph_are_one_picture_with_their_la
     assert len(sizes) == 2 and 1.5 < sizes[1][0] / sizes[1][1] < 1.9
 
 
+def test_labels_that_float_beside_a_group_are_part_of_its_figure(tmp_path: Path) -> None:
+    """So does a conversion from the old format of Word part them."""
+    label = hold("Shape", shape("rect", 0, 0, 14, 14, "B"), 14, 14, floats=(296, 60))
+    blocks = [
+        say("一、填空题"),
+        say("1．如图，角C等于____。", group(*TRIANGLE[:2], floats=(300, 0)), label),
+        say("2．直角等于____。"),
+    ]
+    parsed = parse_word(tmp_path, blocks, {})
+    assert [one["stem"] for one in parsed.questions] == [
+        "如图，角C等于____。\n[picture:1]",
+        "直角等于____。",
+    ]
+
+
 def test_frames_lines_and_boxes_of_text_are_no_figure(tmp_path: Path) -> None:
     blocks = [
         say("一、简答题"),
