@@ -366,7 +366,7 @@ def _write_above(pieces: Sequence[Piece], place: int, last: str) -> str:
 
 
 def _offers_all(pieces: Sequence[Piece], place: int, last: str) -> bool:
-    """Whether each option of a question has a picture above it, in rows from A or after the last letter."""
+    """Whether each option has a picture above it, in rows from A or after the last letter."""
     letters: list[str] = []
     while place + 1 < len(pieces) and (count := _count_alone(pieces[place].text)):
         row = _OPTION_CELL.findall(pieces[place + 1].text)
@@ -462,7 +462,7 @@ _OFFERED = re.compile(r"(?:[□☐○◯]|[（(]?[A-H]\s*[)）.．、:：])\s*(?
 
 
 def lower_to_options(pieces: list[Piece]) -> list[Piece]:
-    """The lines of a paper with the picture above each of several options in the line of this one.
+    """The lines of a paper with the picture above each option in the line of this option.
 
     A picture below the last says that each stands below its option.
     """
@@ -544,7 +544,7 @@ def follow_habit(pieces: list[Piece]) -> list[Piece]:
 
 
 def follow_sections(pieces: list[Piece]) -> list[Piece]:
-    """The lines of a paper whose sections show a picture above each of their questions, each in the line below.
+    """The lines of a paper with the pictures above all questions of a section in their lines.
 
     Such a section begins with a picture below its heading, has one above every number, and none below its last question.
     """

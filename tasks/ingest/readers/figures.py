@@ -156,7 +156,7 @@ def _is_slanted(ink: Any, length: float, rule: int) -> bool:
 
 
 def _has_areas(shown: Any, side: int) -> bool:
-    """Whether several dark areas wider than any stroke stand in a drawing: bars, the pieces of a map."""
+    """Whether a drawing has several dark areas wider than strokes: bars, parts of a map."""
     import cv2
     import numpy
 

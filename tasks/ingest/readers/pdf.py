@@ -516,14 +516,14 @@ def _is_beyond(row: Row, one: Character, right: float) -> bool:
 
 
 def _is_asked_beyond(one: Character, asking: Sequence[tuple[Row, int]], right: float) -> bool:
-    """Whether a character is of a question that begins in the middle of its line, right of a place."""
+    """Whether a character is of a question that begins in its line, right of a place."""
     return any(_is_beyond(row, one, right) and row.left <= one.left for row, _ in asking)
 
 
 def _find_named(
     characters: Sequence[Character], boxes: Sequence[Edges], border: float
 ) -> dict[int, tuple[int, Character | None]]:
-    """The end of the letter left of each picture, below or above it, where all letters of a line have one."""
+    """The end of the letter at each picture, where all letters of a line have one."""
     lines: dict[tuple[int, bool], list[int]] = {}
     ends: dict[int, int] = {}
     for at, one in enumerate(characters):
@@ -650,7 +650,7 @@ def _list_stacks(segments: Sequence[tuple[Row, int]]) -> list[list[tuple[Row, in
 def _stands_beside(
     box: Edges, stack: Sequence[tuple[Row, int]], pictures: Sequence[tuple[Edges, bool]]
 ) -> bool:
-    """Whether a picture begins right of a stack of options, and no other does: it is of their question."""
+    """Whether a picture, and no other, begins right of a stack of options."""
     options = [row for row, _ in stack[1:]]
     top, foot = options[0].top + 2, options[-1].bottom
 

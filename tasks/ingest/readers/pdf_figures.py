@@ -152,7 +152,7 @@ def _find_scales(boxes: Sequence[Edges], characters: Sequence[Character]) -> lis
 
 
 def _is_circuit(grid: Grid, boxes: Sequence[Edges], characters: Sequence[Character]) -> bool:
-    """Whether a shape with no more than a letter in it stands on the outer edge of a grid: no table has one."""
+    """Whether a shape around a letter at most stands on the edge of a grid: no table has one."""
     outer = grid.columns[0], grid.rows[-1], grid.columns[-1], grid.rows[0]
     wide, tall = outer[2] - outer[0], outer[3] - outer[1]
     return any(
@@ -344,7 +344,7 @@ def _is_drawn(paths: Sequence[Any], height: float, raw: Any) -> bool:
 
 
 def _count_arrows(paths: Sequence[Any], raw: Any) -> int:
-    """How many long level or upright lines end in a head: strokes on both sides, or a shape around the line."""
+    """How many long lines end in a head: strokes on both sides, or a shape around the line."""
     boxes = [read_bounds(item, raw) for item in paths]
     heads = [
         box

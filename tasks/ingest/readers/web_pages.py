@@ -148,7 +148,7 @@ _LEAST_FRAMES, _MOST_CLOSING = 3, 120
 
 
 def _closes(image: Any) -> bool:
-    """Whether a picture stands below all of the blocks that a page is made of, beside a few words or none."""
+    """Whether a picture stands below all blocks that a page is made of, beside few words."""
     for block in image.iterancestors("div", "section", "aside", "p"):
         above = list(block.itersiblings(preceding=True))
         kind = _find_frames(above) or (_find_frames(list(reversed(above[0]))) if above else None)
@@ -161,7 +161,10 @@ def _closes(image: Any) -> bool:
 
 
 def _find_frames(above: list[Any]) -> tuple[str, str] | None:
-    """The kind of the nearest block above, where a page is made of such blocks: of several parts each, as questions."""
+    """The kind of the nearest block above, where a page is made of blocks of it.
+
+    They have several parts each, as questions have.
+    """
     kinds = [
         (one.tag, one.get("class"))
         for one in above
@@ -177,7 +180,7 @@ def _is_short(block: Any) -> bool:
 
 
 def _find_opened(image: Any) -> Any:
-    """The block of a question that a picture opens, where others of its kind stand beside its frame; else None."""
+    """The block of a question that a picture opens, where others of its kind stand beside it."""
     frame = next(
         (one for one in image.iterancestors("div", "section", "article", "li", "fieldset") if _opens(one)),
         None,

@@ -1,4 +1,4 @@
-"""What Word draws itself: charts, diagrams, and figures of shapes, shown by one run of LibreOffice.
+"""What Word draws itself: charts, diagrams and figures of shapes, by LibreOffice.
 
 Such a drawing has no picture of its own. All that the questions of a paper hold of them are laid out in a copy of the
 package, one to a page.
@@ -20,7 +20,7 @@ from lxml import etree
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
-from tasks.ingest.readers.docx_elements import Parts, read_number, walk_object
+from tasks.ingest.readers.docx_elements import Parts, parse_xml, read_number, walk_object
 from tasks.ingest.readers.drawings import MOST_DRAWINGS, SECONDS, show_pages
 from tasks.ingest.readers.numbering import find_child, local_name, read_attribute, read_integer
 from tasks.ingest.readers.picture_form import NormalPicture, UnreadablePictureError, encode_picture
@@ -112,7 +112,7 @@ def _is_line(shape: etree._Element) -> bool:
 
 
 def _is_closed(shape: etree._Element) -> bool:
-    """Whether a shape that floats by itself is an area, as large as a figure: no frame, line or arrow."""
+    """Whether a floating shape is an area as large as a figure: no frame, line or arrow."""
     form = next((node.get("prst") or "" for node in shape.iter() if local_name(node) == "prstGeom"), "line")
     size = next((node for node in shape.iter() if local_name(node) == "ext" and node.get("cx")), None)
     sides = [read_integer(size, side) or 0 for side in ("cx", "cy")]
@@ -212,17 +212,17 @@ class WordDrawings:
         return self._copy(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
 
     def _copy(self, text: bytes) -> bytes:
-        """The package with another text; pictures that it does not show, and addresses, are left out."""
+        """The package with another text, without addresses and pictures that it does not show."""
         own = f"{self._parts.folder}/_rels/{posixpath.basename(self._parts.main)}.rels"
         media = {path for name, path in self._parts.targets.items() if f'"{name}"'.encode() not in text}
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as copied:
             for name in sorted(self._parts.names):
-                if name in media and "/media/" in name:
+                if name in media and _is_media(name):
                     continue
                 data = text if name == self._parts.main else read_part(self._parts.package, name)
                 if name.endswith(".rels"):
-                    data = _leave_out(data, media if name == own else set())
+                    data = _leave_out(data, name, media if name == own else set())
                 copied.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
         return out.getvalue()
 
@@ -232,17 +232,19 @@ def list_holders(root: etree._Element) -> list[etree._Element]:
     return [node for node in root.iter() if local_name(node) in HOLDERS]
 
 
-def _leave_out(relations: bytes, media: set[str]) -> bytes:
+def _leave_out(relations: bytes, part: str, media: set[str]) -> bytes:
     """Relations without those to addresses, and to pictures that are not copied."""
-    root = etree.fromstring(relations, etree.XMLParser(resolve_entities=False, no_network=True))
-    names = {posixpath.basename(path) for path in media if "/media/" in path}
+    root = parse_xml(relations, part)
+    names = {"/".join(path.split("/")[-2:]) for path in media if _is_media(path)}
     for one in list(root):
-        target = one.get("Target") or ""
-        if one.get("TargetMode") == "External" or (
-            posixpath.basename(target) in names and "media/" in target
-        ):
+        target = "/".join((one.get("Target") or "").split("/")[-2:])
+        if one.get("TargetMode") == "External" or target in names:
             root.remove(one)
     return etree.tostring(root)
+
+
+def _is_media(path: str) -> bool:
+    return "/media/" in path or "/embeddings/" in path
 
 
 def _settle(drawings: Sequence[etree._Element]) -> etree._Element:

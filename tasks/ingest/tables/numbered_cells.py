@@ -60,7 +60,7 @@ def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[L
 def _find_stacked(
     lines: Sequence[Line], starts: Sequence[int]
 ) -> Iterator[tuple[int, list[tuple[Line, int]]]]:
-    """Rows that begin with a number alone, each above rows of its lettered options: `1 | [image] | What is it?`."""
+    """Rows that begin with a number alone, each above rows of its lettered options."""
     blocks: list[list[int]] = []
     for at, line in enumerate(lines):
         filled = [cell.strip() for cell in line.cells]
@@ -98,7 +98,7 @@ def _letter(text: str) -> str:
 
 
 def _find_offered(row: Line, start: int) -> list[tuple[Line, int]]:
-    """The cells of a row of which the first is a numbered task and the others are its lettered options."""
+    """The cells of a row that is a numbered task and its lettered options, else none."""
     cells = _find_cells(row, start)
     letters = [_letter(line.text) for line, _ in cells[1:]]
     is_row = len(letters) > 1 and letters == [chr(ord("A") + at) for at in range(len(letters))]

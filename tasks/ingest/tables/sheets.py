@@ -319,7 +319,7 @@ _SHOWN = re.compile(r"(?:图|(?i:picture|image|photo|img|figure))")
 
 
 def _find_beside_options(header: Header, known: AbstractSet[int]) -> dict[int, str]:
-    """The options right of which columns of pictures stand, one for each of several, by these columns."""
+    """The options that have a column of pictures right of them, by these columns."""
     found = {
         column + 1: label
         for label, column in header.options.items()

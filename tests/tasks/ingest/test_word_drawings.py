@@ -42,7 +42,7 @@ def shape(form: str, left: int, top: int, wide: int, tall: int, text: str = "") 
 def hold(
     kind: str, inside: str, wide: int = 120, tall: int = 90, *, floats: tuple[int, int] | None = None
 ) -> str:
-    """A run with a drawing of Word, in its line or floating so far from the corner of its paragraph."""
+    """A run with a drawing of Word, in its line or floating so far from its paragraph."""
     graphic = (
         f'<wp:extent cx="{wide * _POINT}" cy="{tall * _POINT}"/><wp:docPr id="1" name="d"/><a:graphic><a:graphicData '
         f'uri="http://schemas.microsoft.com/office/word/2010/wordprocessing{kind}">{inside}</a:graphicData></a:graphic>'
