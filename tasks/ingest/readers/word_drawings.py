@@ -25,7 +25,7 @@ from tasks.ingest.readers.drawings import MOST_DRAWINGS, SECONDS, show_pages
 from tasks.ingest.readers.numbering import find_child, local_name, read_attribute, read_integer
 from tasks.ingest.readers.picture_form import NormalPicture, UnreadablePictureError, encode_picture
 
-HOLDERS: Final = ("drawing", "pict", "object")
+HOLDERS: Final = ("{*}drawing", "{*}pict", "{*}object")
 # In points: smaller drawings are brackets and blanks, higher ones the margin that is folded away.
 _LEAST, _MOST = 18.0, 500.0
 # A label is so long, and all of a figure's together; longer texts are read.
@@ -229,7 +229,7 @@ class WordDrawings:
 
 def list_holders(root: etree._Element) -> list[etree._Element]:
     """All elements of a text that hold an object, in its order."""
-    return [node for node in root.iter() if local_name(node) in HOLDERS]
+    return list(root.iter(*HOLDERS))
 
 
 def _leave_out(relations: bytes, part: str, media: set[str]) -> bytes:
