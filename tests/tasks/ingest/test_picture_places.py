@@ -1337,7 +1337,7 @@ def test_letters_without_stops_name_drawn_figures_and_arrows_make_one(tmp_path: 
 
 def test_a_row_of_a_number_and_lettered_pictures_is_a_question(tmp_path: Path) -> None:
     pictures = [show(name) for name in FOUR]
-    rows = [
+    rows: list[list[str | list[str]]] = [
         [
             f"{number}. {words}",
             *([say(f"{letter}. ", one)] for letter, one in zip("ABC", pictures, strict=False)),
