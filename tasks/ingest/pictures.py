@@ -28,6 +28,7 @@ from tasks.ingest.readers.extraction import (
 from tasks.ingest.readers.levelling import find_marks as find_print
 from tasks.ingest.readers.levelling import link_marks
 from tasks.ingest.readers.picture_form import NormalPicture, UnreadablePictureError, cut_out
+from tasks.ingest.readers.word_drawings import WordDrawings
 from tasks.ingest.words.grammar import asking
 
 # Of one document: a hundred pages of photographs.
@@ -51,6 +52,7 @@ def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictur
     pictures = [
         (number, extraction.pictures[number]) for number in wanted if number < len(extraction.pictures)
     ]
+    signs = _find_signs(drafts, extraction)
     refused: dict[str, int] = {}
     size = 0
     loaded = _load(pictures, extraction)
@@ -60,7 +62,7 @@ def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictur
         except UnreadablePictureError as error:
             refused[str(error)] = refused.get(str(error), 0) + 1
             continue
-        if normal is None:
+        if normal is None or (number in signs and max(normal.width, normal.height) <= _LARGEST_SIGN):
             kept.empty.add(number)
             continue
         size += len(normal.data)
@@ -78,8 +80,8 @@ def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictur
 
 # So many pages with a picture in one place have it as their furniture; so often is a sign printed before options.
 _LEAST_PAGES, _LEAST_SIGNS, _SIGNS_READ = 3, 6, 0.34
-# In thousandths of a page.
-_SAME_PLACE: Final = 5
+# In thousandths of a page; in its head or foot two pages are enough.
+_SAME_PLACE, _HEAD = 5, 110
 
 
 def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> set[int]:
@@ -100,7 +102,8 @@ def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> 
                 for other in near
                 if other.package is found.package and _is_same_place(found.box, other.box)
             }
-            return len(alike) >= _LEAST_PAGES
+            is_outer = not _HEAD < (found.box[1] + found.box[3]) / 2 < 1_000 - _HEAD
+            return len(alike) >= _LEAST_PAGES - is_outer
         return bool(
             found.part
             and parts[found.part] >= _LEAST_SIGNS
@@ -108,6 +111,22 @@ def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> 
         )
 
     return {number for number in wanted if number < len(pictures) and is_furniture(pictures[number])}
+
+
+# In pixels: what opens so many questions of a paper and is no larger is the sign of a platform.
+_LEAST_OPENED, _LARGEST_SIGN = 3, 64
+
+
+def _find_signs(drafts: Sequence[Draft], extraction: Extraction) -> set[int]:
+    """The pictures that open the stems of several questions, each time the same."""
+    opening: dict[bytes | str, set[int]] = {}
+    for draft in drafts:
+        mark = PICTURE_MARK.match(draft.stem)
+        number = read_picture_number(mark) if mark else None
+        if number is not None and number < len(extraction.pictures):
+            found = extraction.pictures[number]
+            opening.setdefault(found.data or found.part, set()).add(number)
+    return {number for name, own in opening.items() if name and len(own) >= _LEAST_OPENED for number in own}
 
 
 def _find_letterhead(extraction: Extraction) -> set[int]:
@@ -158,7 +177,7 @@ def _load_own(
     pictures: Sequence[tuple[int, FoundPicture]], data: bytes
 ) -> Iterator[tuple[int, FoundPicture, _Load]]:
     """The same for the pictures of one file."""
-    package = open_package(data) if any(found.part for _, found in pictures) else None
+    package = open_package(data) if any(found.part or found.drawn for _, found in pictures) else None
 
     @cache
     def read(part: str) -> bytes:
@@ -182,10 +201,16 @@ def _load_own(
             found,
             lambda found=found: (drawings.read(give(found)), hashlib.sha256(give(found)).hexdigest()),
         )
-    if len(whole) < len(pictures):
-        yield from _cut_pages(
-            [(number, found) for number, found in pictures if not (found.part or found.data)], data
-        )
+    drawn = [(number, found) for number, found in pictures if found.drawn]
+    if drawn and package is not None:
+        shapes = WordDrawings(package)
+        for _, found in drawn:
+            shapes.add(found.drawn)
+        for number, found in drawn:
+            yield number, found, lambda found=found: shapes.read(found.drawn)
+    on_pages = [one for one in pictures if not (one[1].part or one[1].data or one[1].drawn)]
+    if on_pages:
+        yield from _cut_pages(on_pages, data)
 
 
 def _cut_pages(

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.named_pictures import list_below
+from tasks.ingest.content.named_pictures import list_below, speaks_of_figure
 from tasks.ingest.layout.options import OptionSplit, option_text, strip_separators
 from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.readers.extraction import IMAGE
 from tasks.ingest.words.answers import (
     cut_key_lead,
     is_between_keys,
@@ -39,12 +40,18 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
             (label, kept if label == last_by_place[0] else pieces) for label, pieces in split.options
         ]
     draft.unmarked = trailing
-    # a picture on a line of its own behind the last option belongs to the question
-    pictures = [kept[1 + at] for at in list_below([piece.text.strip() for piece in kept[1:]])]
-    is_own = not option_text([piece for piece in kept if piece not in pictures]).strip()
-    if pictures and kept[-1] in pictures and not is_own:
+    # a picture on a line of its own behind the last option belongs to the question, and so does the only one beside others
+    showing = [pieces for _, pieces in split.options if any(IMAGE in piece.text for piece in pieces)]
+    beside = showing[0] if len(showing) == 1 else kept
+    pictures = [beside[1 + at] for at in list_below([piece.text.strip() for piece in beside[1:]])]
+    is_own = not option_text([piece for piece in beside if piece not in pictures]).strip()
+    is_tail = bool(pictures) and (
+        beside[-1] in pictures or (beside[1] in pictures and speaks_of_figure(join_pieces(split.stem)))
+    )
+    is_alike = 1 < len(showing) == len(split.options) and len({_count_pictures(one) for one in showing}) == 1
+    if is_tail and not is_own and not is_alike:
         split.stem.extend(pictures)
-        draft.has_picture_below = True
+        draft.has_picture_below = beside is kept
         split.options[:] = [
             # an option that is nothing but a picture keeps it
             (label, [piece for piece in pieces if piece not in pictures] or pieces)
@@ -62,6 +69,10 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
         )  # `D. 自身调节   （   ）`: where the letter is to be written
     draft.starred = sorted(split.starred)
     draft.option_pieces = split.options
+
+
+def _count_pictures(pieces: Sequence[Piece]) -> int:
+    return sum(piece.text.count(IMAGE) for piece in pieces)
 
 
 # So many options show how a paper prints them, and at most so few of them run over paragraphs.

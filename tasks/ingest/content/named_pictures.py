@@ -11,6 +11,7 @@ from typing import Any
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, SHOWN_MARK, read_picture_number
+from tasks.ingest.words.grammar import answer_mark, is_closing_line
 from tasks.questions.pictures import write_mark
 
 
@@ -63,7 +64,7 @@ def name_pictures(
 
 # "如图1", "下图", "the figure below", "the map shows"; no "What does a weather map show?", "Sketch the curve below."
 SPEAKS_OF_FIGURE = re.compile(
-    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|"
+    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|这[是幅张][^，。？]{0,8}(?:图|漫画|照片)|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|"
     r"(?i:\b(?:the|this) (?:\w+ )?(?:map|drawing|sketch|photograph)\b(?: below| above| \d)?.{0,12}(?:shows|shown|below|above))|"
     r"(?i:shown in (?:the )?(?:fig|diagram))|"
     r"(?i:\b(?:shown in|look at|study) the (?:figure|diagram|graph|map|picture|drawing|photograph)\b)"
@@ -157,6 +158,11 @@ def list_below(lines: Sequence[str]) -> list[int]:
     return found
 
 
+def speaks_of_figure(text: str) -> bool:
+    """Whether a text speaks of a figure that is shown, or of one by its number."""
+    return SPEAKS_OF_FIGURE.search(text) is not None or _OF_FIGURE.search(text) is not None
+
+
 def _last_pictures(lines: Sequence[str], count: int) -> Sequence[str]:
     """The last lines, of pictures alone, that show so many; else the last one of these."""
     shown = [_count_alone(line) for line in lines]
@@ -209,7 +215,45 @@ def place_pictures(pieces: list[Piece]) -> list[Piece]:
     """The lines of a paper with every picture in the line, and beside the letter, that it is of."""
     if not any(IMAGE in piece.text for piece in pieces):
         return pieces
-    return follow_habit(label_pictures(lower_pictures(drop_codes(list(map(_open_by_number, pieces))))))
+    pieces = part_captions(drop_closing(drop_codes(list(map(_open_by_number, pieces)))))
+    return follow_sections(follow_habit(label_pictures(lower_to_options(lower_pictures(pieces)))))
+
+
+# Below the line that closes a paper stand so few lines: a seal, a code, who printed it.
+_MOST_CLOSING = 6
+# `Examiner's signature: ______`, `监考人（签名）：`: who signs a paper
+_SIGNED = re.compile(
+    r"(?!.*[?？])[^:：_]{0,24}(?:签[名字章]|盖章|(?i:\b(?:signatures?|signed|approved|stamp)\b))[^:：_]{0,16}(?:[:：]|_{3,}|$)"
+)
+
+
+def drop_closing(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper without the pictures below the line that closes it."""
+    below = pieces[-_MOST_CLOSING:]
+    end = next(
+        (at for at, piece in enumerate(below) if is_closing_line(piece.text) or _SIGNED.match(piece.text)),
+        None,
+    )
+    if end is None or any(piece.label or answer_mark().match(piece.text) for piece in below[end + 1 :]):
+        return pieces
+    closing = [piece for piece in below[end:] if not _count_alone(piece.text)]
+    return [*pieces[: len(pieces) - len(below) + end], *closing]
+
+
+def part_captions(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with captions in the cells of their pictures on a line below these."""
+    parted: list[Piece] = []
+    for piece in pieces:
+        parted.append(piece)
+        cells = piece.text.split("|") if piece.kind == "table" and IMAGE in piece.text else []
+        said = [PICTURE_MARK.sub("", cell).strip() for cell in cells]
+        if len(cells) > 1 and all(map(_CAPTION.match, said)) and all(map(PICTURE_MARK.search, cells)):
+            shown = [mark[0] for mark in PICTURE_MARK.finditer(piece.text)]
+            parted[-1:] = [
+                replace(piece, text="    ".join(texts), sources=(), kind="body", label_length=0)
+                for texts in (shown, said)
+            ]
+    return parted
 
 
 # `[image] 3. Which part turns?`: the picture stands left of its question, or above its line.
@@ -233,9 +277,11 @@ _BEFORE_LABEL = re.compile(rf"{PICTURE_MARK.pattern}(?=[（(]?[B-H]\s*[)）.．�
 _ABOVE_LETTER = re.compile(
     rf"(?P<mark>{PICTURE_MARK.pattern})[\s|]*[（(]?(?P<letter>[A-H])[)）.．、:：]?(?=[\s|]|$)"
 )
+# `A [image]   B [image]`: right of its letter
+_BESIDE_LETTER = re.compile(rf"(?P<letter>[A-H])\s*(?P<mark>{PICTURE_MARK.pattern})")
 # `[image] A．beaker | [image] B．funnel`: each above its option, or in the row above it
 _ABOVE_OPTION = re.compile(rf"{PICTURE_MARK.pattern}[\s|]*(?=[（(]?[A-H]\s*[)）.．、:：])")
-_OPTION_CELL = re.compile(r"(?:^|\|)\s*[（(]?[A-H]\s*[)）.．、:：]\s*(?=[^\s|])")
+_OPTION_CELL = re.compile(r"(?:^|\||\s{2})\s*[（(]?(?P<letter>[A-H])\s*[)）.．、:：]\s*(?=[^\s|])")
 _LETTERS = re.compile(r"(?:[（(]?[A-H]\s*[)）.．、:：]?[\s|]+)+|(?:[（(]?[a-h]\s*[)）.][\s|]+)+")
 _LETTER = re.compile(r"[A-H]")
 _LEAST_LABELLED, _MOST_OFFERED = 2, 8
@@ -255,18 +301,20 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
             for at, letter in enumerate(turns):
                 changed[place + 2 * at] = rewrite(pieces[place + 2 * at], 0, f"{letter}. ")
                 taken.add(place + 2 * at + 1)
-            named = list(_ABOVE_LETTER.finditer(piece.text))
+            form = _BESIDE_LETTER if _BESIDE_LETTER.match(piece.text.strip()) else _ABOVE_LETTER
+            named = list(form.finditer(piece.text))
             if (
                 len(named) >= _LEAST_LABELLED
-                and not _ABOVE_LETTER.sub("", piece.text).strip(" |")
+                and not form.sub("", piece.text).strip(" |")
                 and _run_on([one["letter"] for one in named], last)
             ):
                 text = "  ".join(f"{one['letter']}. {one['mark']}" for one in named)
                 changed[place] = replace(piece, text=text, sources=(), kind="body")
                 last = named[-1]["letter"]
                 continue
-            text = _write_above(pieces, place)
+            text = _write_above(pieces, place, last)
             if text:
+                last = _OPTION_CELL.findall(text)[-1]
                 is_row = _ABOVE_OPTION.match(piece.text) is None
                 changed[place] = replace(piece, text=text, sources=(), kind="body")
                 taken.update({place + 1} if is_row else ())
@@ -295,7 +343,7 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
     return [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in taken]
 
 
-def _write_above(pieces: Sequence[Piece], place: int) -> str:
+def _write_above(pieces: Sequence[Piece], place: int, last: str) -> str:
     """The options of a row with their pictures, where these stand above their letters."""
     piece, below = pieces[place], pieces[place + 1] if place + 1 < len(pieces) else None
     marks = [mark[0] for mark in PICTURE_MARK.finditer(piece.text)]
@@ -303,7 +351,8 @@ def _write_above(pieces: Sequence[Piece], place: int) -> str:
         return ""
     text = PICTURE_MARK.sub("", piece.text).strip(" |")
     if len(_ABOVE_OPTION.findall(piece.text)) != len(marks) or not _ABOVE_OPTION.match(piece.text):
-        if below is None or text or piece.kind != "table" or below.kind != "table":
+        is_table = below is not None and piece.kind == below.kind == "table"
+        if below is None or text or not (is_table or _offers_all(pieces, place, last)):
             return ""
         text = below.text
     cells = list(_OPTION_CELL.finditer(text))
@@ -313,6 +362,26 @@ def _write_above(pieces: Sequence[Piece], place: int) -> str:
     return "  ".join(
         f"{text[one.start() : one.end()].strip(' |')} {mark} {text[one.end() : end].strip()}"
         for one, end, mark in zip(cells, ends, marks, strict=True)
+    )
+
+
+def _offers_all(pieces: Sequence[Piece], place: int, last: str) -> bool:
+    """Whether each option has a picture above it, in rows from A or after the last letter."""
+    letters: list[str] = []
+    while place + 1 < len(pieces) and (count := _count_alone(pieces[place].text)):
+        row = _OPTION_CELL.findall(pieces[place + 1].text)
+        if len(row) != count:
+            break
+        letters += row
+        place += 2
+    following = pieces[place].text if place < len(pieces) else ""
+    is_more = (
+        bool(letters)
+        and _OPTION.match(following)
+        and following.strip(" (（")[:1] == chr(ord(letters[-1]) + 1)
+    )
+    return (
+        (len(letters) > _LEAST_LABELLED or bool(letters and last)) and _run_on(letters, last) and not is_more
     )
 
 
@@ -388,6 +457,45 @@ def drop_codes(pieces: list[Piece]) -> list[Piece]:
     return [piece for place, piece in enumerate(pieces) if place not in left_out] if left_out else pieces
 
 
+# `□ beaker`, `A．beaker`: an option on a line of its own
+_OFFERED = re.compile(r"(?:[□☐○◯]|[（(]?[A-H]\s*[)）.．、:：])\s*(?=\S)")
+
+
+def lower_to_options(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with the picture above each option in the line of this option.
+
+    A picture below the last says that each stands below its option.
+    """
+    moved: dict[int, str] = {}
+    at = 0
+    while at + 1 < len(pieces):
+        run = at
+        while (
+            run + 1 < len(pieces)
+            and _count_alone(pieces[run].text) == 1
+            and _OFFERED.match(pieces[run + 1].text)
+        ):
+            run += 2
+        around = [pieces[place].text for place in (at - 1, run) if 0 <= place < len(pieces)]
+        if run - at >= 2 * _LEAST_LABELLED and not any(
+            _OFFERED.match(text) or _count_alone(text) for text in around
+        ):
+            moved |= {place: pieces[place].text for place in range(at, run, 2)}
+        at = max(run, at + 1)
+    if not moved:
+        return pieces
+    lowered = []
+    for place, piece in enumerate(pieces):
+        found = _OFFERED.match(piece.text) if place - 1 in moved else None
+        if place not in moved:
+            lowered.append(
+                rewrite(piece, found.end(), f"{moved[place - 1]} ", found.end())
+                if found is not None
+                else piece
+            )
+    return lowered
+
+
 # Of a habit: so many pictures show it, and one in so many may stand elsewhere.
 _LEAST_HABIT, _HABIT_SHARE = 3, 10
 
@@ -435,6 +543,37 @@ def follow_habit(pieces: list[Piece]) -> list[Piece]:
     ]
 
 
+def follow_sections(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with the pictures above all questions of a section in their lines.
+
+    Such a section begins with a picture below its heading, has one above every number, and none below its last question.
+    """
+    heads = [
+        at
+        for at, piece in enumerate(pieces)
+        if piece.label is not None and piece.label.style in ("cn", "part", "roman")
+    ]
+    moved: dict[int, int] = {}
+    for head, end in pairwise([*heads, len(pieces)]):
+        own = range(head + 1, end)
+        alone = [at for at in own if _count_alone(pieces[at].text)]
+        asked = [at for at in own if _ASKED.match(pieces[at].text)]
+        if len(alone) > 1 and alone[0] == head + 1 and [at + 1 for at in alone] == asked:
+            moved |= {at + 1: at for at in alone}
+    if not moved:
+        return pieces
+    left_out = set(moved.values())
+    return [
+        rewrite(piece, len(piece.text), f"  {pieces[moved[at]].text}", len(piece.text))
+        if at in moved
+        else piece
+        for at, piece in enumerate(pieces)
+        if at not in left_out
+    ]
+
+
+# `（　）1. This is`, `2．如图`: what asks in a section
+_ASKED = re.compile(r"(?:[（(]\s*[)）]\s*)?\d{1,3}\s*[.．、](?!\d)")
 _OPTION = re.compile(r"[（(]?[A-Ha-h]\s*[)）.．、:：]")
 
 

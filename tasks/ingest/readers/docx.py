@@ -51,6 +51,7 @@ from tasks.ingest.readers.numbering import (
     read_integer,
 )
 from tasks.ingest.readers.scripts import find_glyph, lower_text, raise_text
+from tasks.ingest.readers.word_drawings import is_drawn, list_holders, list_loose
 from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.columns import find_question_header
 
@@ -98,6 +99,9 @@ class _Walker:
         self.floating: dict[str, bool] = {}
         # how much text of the paragraph at hand is printed in which size and weight
         self.prints: dict[Print, int] = {}
+        # the shapes of the paragraph at hand that are a figure together, and its mark once it was met
+        self.loose: list[etree._Element] = []
+        self.holders: dict[etree._Element, int] = {}
         self.styles = Styles(self.parts.read("styles.xml"))
         self.numbering = Numbering(self.parts.read("numbering.xml"))
         self.footnotes = self.parts.read_notes("footnotes.xml") | {
@@ -106,6 +110,7 @@ class _Walker:
 
     def walk(self) -> Extraction:
         root = self.parts.read_main()
+        self.holders = {holder: at for at, holder in enumerate(list_holders(root))}
         body = find_child(root, "body")
         if body is None:
             raise DocumentError("corrupt", "The document has no body. Save it again in Word.")
@@ -179,6 +184,7 @@ class _Walker:
         properties = index_children(find_child(element, "pPr"))
         style = read_attribute(properties.get("pStyle"), "val")
         self.prints = {}
+        self.loose = list_loose(element)
         text, emphasis = take_marks(self._leave_floating(self._read_runs(element, style), is_cell))
         look = self.styles.describe(properties, style, self.prints, "cell" if is_cell else "")
         # Word counts empty paragraphs of a list too; in a table their number is all that the cell shows
@@ -422,9 +428,16 @@ class _Walker:
             )
             return f"{base}({sound})" if sound.strip() else base
         if name == "AlternateContent":
-            chosen = find_child(element, "Choice")
-            chosen = chosen if chosen is not None else find_child(element, "Fallback")
-            return "".join(self._read_object(child, style) for child in chosen) if chosen is not None else ""
+            boxes = len(self.pending_boxes)
+            for chosen in (find_child(element, "Choice"), find_child(element, "Fallback")):
+                shown = "".join(
+                    self._read_object(child, style) for child in (chosen if chosen is not None else ())
+                )
+                if shown or len(self.pending_boxes) > boxes or _holds_shapes(chosen):
+                    return shown
+            return ""
+        if element in self.loose or is_drawn(element):
+            return self._mark_drawn(element)
         is_formula = False
         for node, is_fallback in walk_object(element):
             inner = local_name(node)
@@ -444,8 +457,21 @@ class _Walker:
         self.embedded_formulas += 1
         return FORMULA
 
+    def _mark_drawn(self, element: etree._Element) -> str:
+        """The mark of what shapes draw; of several that are a figure together the first has it."""
+        own = self.loose if element in self.loose else [element]
+        if element is not own[0]:
+            return ""
+        drawn = tuple(self.holders[one] for one in own)
+        alt_text = next((node.get("descr") for node in element.iter() if node.get("descr")), None)
+        mark = self.extraction.add_picture(FoundPicture(drawn=drawn, alt_text=alt_text))
+        is_above = float_above(element)
+        if is_above is not None:
+            self.floating[mark] = is_above
+        return mark
+
     def _mark_pictures(self, element: etree._Element) -> str:
-        """The marks of what a drawing shows: its pictures, or one for a chart or a diagram."""
+        """The marks of the pictures that a drawing shows, or one for what is not in the package."""
         marks = [
             self.extraction.add_picture(FoundPicture(part=part, alt_text=alt_text))
             for part, alt_text in self.parts.list_pictures(element)
@@ -468,6 +494,11 @@ class _Walker:
             return chr(code)
         self.unknown_symbols += 1
         return "□" if "wingdings" in font else "\ufffd"
+
+
+def _holds_shapes(chosen: etree._Element | None) -> bool:
+    """Whether programs show shapes there, and nothing of what only older ones do: no ink."""
+    return chosen is not None and any(local_name(node) in ("wsp", "wgp", "wpc") for node in chosen.iter())
 
 
 def _set_script(text: str, script: object) -> str:

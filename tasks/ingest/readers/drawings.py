@@ -79,8 +79,6 @@ class Drawings:
 
     def _convert(self) -> dict[str, Any]:
         """Each drawing as it is printed, by its hash, up to the most of one document."""
-        from PIL import Image, ImageChops
-
         from tasks.ingest.readers import office
 
         names: list[str] = []
@@ -98,18 +96,25 @@ class Drawings:
         except DocumentError as error:
             self._fault = f" ({error.code})"
             return {}
-        import pypdfium2
+        shown = show_pages(made)
+        if len(shown) != len(names):
+            self._fault = " (they did not fit their pages)"
+            return {}
+        return dict(zip(names, shown, strict=True))
 
-        shown: dict[str, Any] = {}
-        with closing(pypdfium2.PdfDocument(made)) as document:
-            if len(document) != len(names):
-                self._fault = " (they did not fit their pages)"
-                return {}
-            for place, name in enumerate(names):
-                image = document[place].render(scale=_SCALE).to_pil().convert("RGB")
-                box = ImageChops.difference(image, Image.new("RGB", image.size, "white")).getbbox()
-                shown[name] = image if box is None else image.crop(_widen(box, image.size))
-        return shown
+
+def show_pages(made: bytes) -> list[Any]:
+    """What each page of a PDF shows, without the paper around it."""
+    import pypdfium2
+    from PIL import Image, ImageChops
+
+    shown: list[Any] = []
+    with closing(pypdfium2.PdfDocument(made)) as document:
+        for page in document:
+            image = page.render(scale=_SCALE).to_pil().convert("RGB")
+            box = ImageChops.difference(image, Image.new("RGB", image.size, "white")).getbbox()
+            shown.append(image if box is None else image.crop(_widen(box, image.size)))
+    return shown
 
 
 def _widen(box: tuple[int, int, int, int], size: tuple[int, int]) -> tuple[int, int, int, int]:

@@ -51,7 +51,8 @@ def blank_picture_numbers(text: str) -> str:
 class FoundPicture:
     """A picture that a reader met, and where its bytes are to be found when a question holds it.
 
-    `data` are its bytes where the reader has them, else `part` names it in the package, else it is cut out of the page.
+    `data` are its bytes where the reader has them, else `part` names it in the package, else `drawn` the elements of a
+    Word text that draw it (by their places among all that hold an object), else it is cut out of the page.
     The package is the extraction's where it names none: that of an answer file, when a paper has taken it over.
     `box` is its place on the page as shown: left, top, right, bottom in thousandths.
     """
@@ -62,6 +63,7 @@ class FoundPicture:
     box: tuple[int, ...] = ()
     alt_text: str | None = None
     is_formula: bool = False
+    drawn: tuple[int, ...] = ()
     package: bytes = field(default=b"", repr=False)
 
 

@@ -31,6 +31,8 @@ REACH, NEAR_LABEL = 0.008, 0.6
 # A line or a curve that is neither level nor upright, in sizes of the print: a table, a frame or a form has none.
 LEAST_SLANTED = 2.0
 LEAST_RULE = 0.015
+# An area is wider than a stroke of print, in sizes of it, and so dark.
+LEAST_AREA, DARK = 0.8, 170
 
 
 def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
@@ -71,7 +73,10 @@ def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
             LEAST_INK <= float((own > 0).mean()) <= MOST_INK
             and max(lengths, default=0) <= LONGEST_IN_FIGURE
             and sum(lengths) <= MOST_LETTERS
-            and _is_slanted(own, LEAST_SLANTED * size, max(8, int(LEAST_RULE * width)))
+            and (
+                _is_slanted(own, LEAST_SLANTED * size, max(8, int(LEAST_RULE * width)))
+                or _has_areas(gray[cut], int(LEAST_AREA * size))
+            )
         ):
             found.append(_take_labels(edges, boxes))
     return join_pictures(found, ())
@@ -148,6 +153,18 @@ def _is_slanted(ink: Any, length: float, rule: int) -> bool:
         max(wide, tall) >= length and min(wide, tall) >= length / 4
         for _, _, wide, tall, _ in stats[1:].tolist()
     )
+
+
+def _has_areas(shown: Any, side: int) -> bool:
+    """Whether a drawing has several dark areas wider than strokes: bars, parts of a map."""
+    import cv2
+    import numpy
+
+    dark = (shown < DARK).astype(numpy.uint8)
+    areas = cv2.morphologyEx(dark, cv2.MORPH_OPEN, numpy.ones((side, side), numpy.uint8))
+    _, _, stats, _ = cv2.connectedComponentsWithStats(areas, connectivity=8)
+    tall = {round(height / side) for _, _, _, height, _ in stats[1:].tolist()}
+    return len(tall) > 1
 
 
 def _take_labels(edges: Edges, boxes: Sequence[Row]) -> Edges:

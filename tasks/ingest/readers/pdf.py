@@ -20,7 +20,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, FoundPicture, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
-from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
+from tasks.ingest.readers.pdf_characters import read_characters, set_aside_margin, set_aside_turned
 from tasks.ingest.readers.pdf_figures import (
     MOST_PATHS,
     Edges,
@@ -52,6 +52,7 @@ from tasks.ingest.readers.pdf_pages import (
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures, write_numbered_blanks
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
+    Grid,
     PageObject,
     find_blanks,
     find_grids,
@@ -212,11 +213,15 @@ def _read_page(
     objects = list_objects(page, raw)
     mark_highlighted(characters, objects, raw, view)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
-    characters = set_aside_turned(characters, result, view)
+    characters = set_aside_margin(set_aside_turned(characters, result, view), result)
     level, upright = read_rules(objects, raw, view)
     grids = find_grids(level, upright, characters=characters)
     covered, hidden = measure_scan(objects, raw, view.width * view.height)
     result.is_scan = _is_scan(result, objects, covered, hidden, raw)
+    if result.is_scan and hidden < 0.5 and result.characters >= FEW_CHARACTERS:
+        # what covers the page may be its ground
+        is_made = measure_recreated(objects, raw) >= RECREATED_SHARE
+        result.is_scan = is_made or _is_mixed(page, characters, objects, covered, view, raw)
     # else OCR reads it
     is_few = result.characters < FEW_CHARACTERS
     is_open = not result.is_scan and (not is_few or (has_text and _is_end(objects, covered, raw)))
@@ -231,16 +236,25 @@ def _read_page(
         figures = find_figures(objects, raw, view, grids, characters)
         if figures:
             characters = [one for one in characters if not any(holds(box, one) for box in figures)]
+            grids = [grid for grid in grids if not any(is_within(_frame(grid), box) for box in figures)]
         images = [
             view.box(*read_bounds(item, raw)) for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE
         ]
-        images = [box for box in images if not any(is_within(box, figure) for figure in figures)]
+        images = [
+            box
+            for box in images
+            if not any(is_within(box, figure) for figure in figures)
+            and (box[2] - box[0]) * (box[3] - box[1]) < SCAN_COVER * view.width * view.height
+        ]
         images = join_pictures(images, characters) if images else images
         pictures = [(box, False) for box in (*images, *figures)]
         pictures += [
             (box, True) for box in find_outlines(objects, raw, view, [*images, *figures], characters)
         ]
-        characters = _place_pictures(characters, pictures, view, keep, _list_drawn(objects, raw, view))
+        drawn = _list_drawn(objects, raw, view)
+        result.images = images
+        heads = before.images if number > 1 else images
+        characters = _place_pictures(characters, pictures, view, keep, drawn, heads)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
@@ -250,6 +264,11 @@ def _read_page(
         if not row.is_furniture and any(grid.holds(*middle) for grid in grids):
             row.frame = "cell"
     return result
+
+
+def _frame(grid: Grid) -> Edges:
+    """The outer edges of a grid, less than a point within them."""
+    return grid.columns[0] + 1, grid.rows[-1] + 1, grid.columns[-1] - 1, grid.rows[0] - 1
 
 
 def _is_end(objects: Sequence[PageObject], covered: float, raw: Any) -> bool:
@@ -313,11 +332,13 @@ def _place_pictures(
     view: View,
     keep: Callable[..., str],
     drawn: Callable[[], tuple[Mapping[int, int], Sequence[tuple[Edges, int]]]],
+    heads: Sequence[Edges],
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
     One above all text of its column stands before what is below it. Logos and backgrounds get none. `keep` gives the
-    mark for a picture in such a box; beside a box stands whether it is a formula.
+    mark for a picture in such a box; beside a box stands whether it is a formula. `heads` are the pictures of the page
+    before, and on the first page its own: one in the same place may be a head or a foot.
     """
     placed: list[tuple[int, Character]] = []
     order, shapes = drawn() if pictures else ({}, ())
@@ -326,14 +347,20 @@ def _place_pictures(
         for at, one in enumerate(characters)
         if one.drawn_by in order and not one.text.isspace()
     )
-    named = _find_named(characters, [box for box, _ in pictures]) if len(pictures) > 1 else {}
-    border, asking = _read_layout(characters, view.width) if pictures else (None, [])
+    segments = _list_segments(characters) if pictures else []
+    border, asking = _read_layout(segments, view.width)
+    boxes = [box for box, _ in pictures]
+    named = _find_named(characters, boxes, border or view.width) if len(pictures) > 1 else {}
+    offered = [] if border is not None else _list_stacks(segments)
     for number, ((left, bottom, right, top), is_formula) in enumerate(pictures):
         height = view.height
         middle = (bottom + top) / 2
         size = right - left, top - bottom
         is_small = (min(size) < MIN_PICTURE or is_rule(*size, _PRINT_HEIGHT)) and not is_formula
         is_mark = is_small or not 0.08 < middle / height < 0.92
+        is_repeated = any(_is_same((left, bottom, right, top), other) for other in heads)
+        if is_mark and not is_small and not is_repeated:  # no head of a page is so tall, or stands at letters
+            is_mark = number not in named and max(bottom, height - top) > (1 - _HEAD) * height
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
         if not is_formula and _closes_page(characters, pictures, (left, bottom, right, top), height):
@@ -350,6 +377,7 @@ def _place_pictures(
             if characters[index].bottom >= middle
             and characters[index].left < right
             and characters[index].right > left - 0.5 * height
+            and not (border is not None and characters[index].bottom > 0.92 * height)
         ]
         # on the line beside which it begins, or in which it stands, else behind the last line above it
         beside = _list_beside(characters, column, left, top - min(_BEGINS, (top - bottom) / 2))
@@ -360,17 +388,23 @@ def _place_pictures(
             for row, end in asking
             if bottom <= row.bottom <= top and (is_margin or -2 <= row.left - right < _BESIDE)
         ]
+        stacks = [stack for stack in offered if _stands_beside((left, bottom, right, top), stack, pictures)]
         own = min((at for box, at in shapes if is_within(box, (left, bottom, right, top))), default=-1)
         found = _find_drawn(characters, drawn_at, (left, bottom, right, top), own)
+        if found is not None and _is_asked_beyond(characters[found[0]], asking, right):
+            found = None
         found = named.get(number, found)
         if found is not None:
             at, near = found
             if near is not None:
-                mark = replace(near, x=left, left=left, right=right, breaks=False, spaced=False)
+                begin = max(left, near.right)  # a picture above its letter begins left of it
+                mark = replace(
+                    near, x=begin, left=begin, right=max(right, begin + 1), breaks=False, spaced=False
+                )
             else:
                 mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
-        elif len(asked) == 1 and not beside and not is_formula:
-            opening, at = asked[0]
+        elif ((len(asked) == 1 and not beside) or stacks) and not is_formula:
+            opening, at = stacks[0][0] if stacks else asked[0]
             edge, low = opening.left, opening.bottom - opening.size / 2
             mark = Character("", edge, low, edge, edge + right - left, low, low + 2, 10, True)
         elif beside:
@@ -385,9 +419,22 @@ def _place_pictures(
                 mark = replace(near, x=left, left=left, right=right, breaks=False, spaced=False)
         elif above:
             at = min(above, key=lambda index: (round(characters[index].y), -index))
-            while at + 1 < len(characters) and abs(characters[at + 1].y - characters[at].y) < 2:
+            beyond = min(  # where the next question of the same line begins
+                (
+                    row.left
+                    for row, _ in asking
+                    if abs(row.baseline - characters[at].y) < 2 and row.left >= right
+                ),
+                default=view.width,
+            )
+            while (
+                at + 1 < len(characters)
+                and abs(characters[at + 1].y - characters[at].y) < 2
+                and characters[at + 1].left < beyond - 1
+            ):
                 at += 1
-            mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
+            low = bottom if beyond == view.width else characters[at].bottom - 4
+            mark = Character("", left, low, left, right, low, min(max(top, low), low + 12), 10, True)
         else:
             below = [
                 index
@@ -463,36 +510,90 @@ def _find_drawn(
     return (before, None) if following is None or following.top <= bottom + 2 else None
 
 
+def _is_beyond(row: Row, one: Character, right: float) -> bool:
+    """Whether a row stands in the line of a character and begins right of a place."""
+    return abs(row.baseline - one.y) < 2 and row.left >= right
+
+
+def _is_asked_beyond(one: Character, asking: Sequence[tuple[Row, int]], right: float) -> bool:
+    """Whether a character is of a question that begins in its line, right of a place."""
+    return any(_is_beyond(row, one, right) and row.left <= one.left for row, _ in asking)
+
+
 def _find_named(
-    characters: Sequence[Character], boxes: Sequence[Edges]
+    characters: Sequence[Character], boxes: Sequence[Edges], border: float
 ) -> dict[int, tuple[int, Character | None]]:
-    """The end of the letter right below each picture, where all letters of a line have one."""
-    lines: dict[int, list[int]] = {}
-    for at, (one, closing) in enumerate(pairwise(characters)):
+    """The end of the letter at each picture, where all letters of a line have one."""
+    lines: dict[tuple[int, bool], list[int]] = {}
+    ends: dict[int, int] = {}
+    for at, one in enumerate(characters):
+        closing = characters[at + 1] if at + 1 < len(characters) else None
+        is_closed = closing is not None and closing.text in _CLOSES
         if (
             one.text in _OFFERED
-            and closing.text in _CLOSES
-            and (one.breaks or one.spaced or not at or _is_apart(characters[at - 1], one))
+            and (is_closed or closing is None or closing.breaks or _is_apart(one, closing))
+            and (
+                one.breaks
+                or (one.spaced and is_closed)
+                or not at
+                or characters[at - 1].text in _OPENS
+                or _is_apart(characters[at - 1], one)
+            )
         ):
-            lines.setdefault(round(one.y), []).append(at)
-    below: dict[int, int] = {}
-    for number, (left, bottom, right, _) in enumerate(boxes):
-        near = [
-            at
-            for letters in lines.values()
-            for at in letters
-            if left - _UNDER <= characters[at].left <= right
-            and -_UNDER <= bottom - characters[at].top <= _BELOW * characters[at].size
-        ]
-        if near:
-            below[number] = max(near, key=lambda at: characters[at].top)
+            lines.setdefault((round(one.y), one.left < border), []).append(at)
+            ends[at] = at + is_closed
     found: dict[int, tuple[int, Character | None]] = {}
-    for letters in lines.values():
-        own = {number: at for number, at in below.items() if at in letters}
-        said = "".join(characters[at].text for at in sorted(own.values()))
-        if len(own) == len(letters) == len(set(own.values())) > 1 and said in "ABCDEFGH":
-            found |= {number: (at + 1, characters[at + 1]) for number, at in own.items()}
+    for relate in (_stands_left, _stands_below, _stands_above):
+        near: dict[int, int] = {}
+        for number, box in enumerate(boxes):
+            if number not in found:
+                own = [
+                    at
+                    for letters in lines.values()
+                    for at in letters
+                    if relate(characters[at], characters[ends[at]], box)
+                ]
+                if own:
+                    near[number] = min(own, key=lambda at: _measure_apart(characters[at], boxes[number]))
+        named: dict[int, int] = {}
+        for letters in lines.values():
+            own_line = {number: at for number, at in near.items() if at in letters}
+            if len(own_line) == len(letters) == len(set(own_line.values())) > 1:
+                named |= own_line
+        if _run_from_first([characters[at].text for at in sorted(named.values())]):
+            found |= {number: (ends[at], characters[ends[at]]) for number, at in named.items()}
     return found
+
+
+def _stands_left(letter: Character, end: Character, box: Edges) -> bool:
+    return box[1] <= _middle(letter) <= box[3] and -2 <= box[0] - end.right <= _RIGHT_OF
+
+
+def _stands_below(letter: Character, _: Character, box: Edges) -> bool:
+    return box[0] - _UNDER <= letter.left <= box[2] and -_UNDER <= box[1] - letter.top <= _BELOW * letter.size
+
+
+def _stands_above(letter: Character, _: Character, box: Edges) -> bool:
+    return box[0] - _UNDER <= letter.left <= box[2] and -_UNDER <= letter.bottom - box[3] <= letter.size
+
+
+def _measure_apart(letter: Character, box: Edges) -> float:
+    """How far a letter stands from a picture, above, below or left of it."""
+    return max(0.0, box[1] - letter.top, letter.bottom - box[3], box[0] - letter.right)
+
+
+def _run_from_first(letters: Sequence[str]) -> bool:
+    """Whether letters run on from A, again and again."""
+    expected = "A"
+    for letter in letters:
+        if letter not in ("A", expected):
+            return False
+        expected = chr(ord(letter) + 1)
+    return bool(letters) and letters[0] == "A"
+
+
+def _middle(one: Character) -> float:
+    return (one.bottom + one.top) / 2
 
 
 def _is_apart(one: Character, other: Character) -> bool:
@@ -501,6 +602,10 @@ def _is_apart(one: Character, other: Character) -> bool:
 
 # What a letter of an option is, and what closes it; so near below its picture it stands, in points and in sizes.
 _OFFERED, _CLOSES, _UNDER, _BELOW = frozenset("ABCDEFGH"), frozenset(".．、)）"), 8.0, 2.2
+# In points: so far right of its letter.
+_OPENS, _RIGHT_OF = frozenset("(（"), 30.0
+# Shares of a page: what reaches further into it is no head or foot.
+_HEAD = 0.11
 
 # In points: so far below its upper edge a picture begins, and so wide is a gap that parts two lines.
 _BEGINS, _PARTS = 12.0, 12.0
@@ -514,15 +619,47 @@ _FAR, _NARROW = 60.0, 0.4
 _ASKED = re.compile(r"\s*(?:[(（]?\d{1,3}\s*[.．、:：)）](?!\d)|[^\W\d]+\s+\d{1,3}\s*[.:：)])")
 
 
-def _read_layout(characters: Sequence[Character], width: float) -> tuple[float | None, list[tuple[Row, int]]]:
+def _read_layout(
+    segments: Sequence[tuple[Row, int]], width: float
+) -> tuple[float | None, list[tuple[Row, int]]]:
     """Where two columns of a page part; where there are none, its lines that begin questions."""
-    segments = _list_segments(characters)
     plain = [row for row, _ in segments if not OPTION.match(row.text)]
     border = find_column_border(plain, width) if len(plain) >= _FEW_ROWS else None
     asking = [(row, end) for row, end in segments if _ASKED.match(row.text)]
     if border is not None and (len(plain) >= _LEAST_ROWS or any(row.left >= border for row, _ in asking)):
         return border, []
     return None, asking
+
+
+def _is_same(one: Edges, other: Edges) -> bool:
+    return all(abs(edge - own) < 3 for edge, own in zip(one, other, strict=True))
+
+
+def _list_stacks(segments: Sequence[tuple[Row, int]]) -> list[list[tuple[Row, int]]]:
+    """The options of a page that stand below each other, each stack after the line above it."""
+    stacks: list[list[tuple[Row, int]]] = []
+    for before, one in pairwise(segments):
+        letter = OPTION.match(one[0].text) and one[0].text.strip(" (（")[0]
+        if letter == "A" and not OPTION.match(before[0].text):
+            stacks.append([before, one])
+        elif letter and stacks and letter == chr(ord("A") + len(stacks[-1]) - 1):
+            stacks[-1].append(one)
+    return [stack for stack in stacks if len(stack) > 2]
+
+
+def _stands_beside(
+    box: Edges, stack: Sequence[tuple[Row, int]], pictures: Sequence[tuple[Edges, bool]]
+) -> bool:
+    """Whether a picture, and no other, begins right of a stack of options."""
+    options = [row for row, _ in stack[1:]]
+    top, foot = options[0].top + 2, options[-1].bottom
+
+    def begins(other: Edges) -> bool:
+        return foot < other[3] - min(_BEGINS, (other[3] - other[1]) / 2) <= top
+
+    right = max(row.right for row in options)
+    is_tall = box[3] - box[1] > 2 * (options[0].top - options[0].bottom)
+    return is_tall and begins(box) and box[0] >= right and sum(begins(one) for one, _ in pictures) == 1
 
 
 def _closes_page(

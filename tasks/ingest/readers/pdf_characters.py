@@ -233,6 +233,36 @@ def set_aside_turned(characters: list[Character], page: Page, view: View) -> lis
     return [one for one in characters if id(one) not in turned]
 
 
+# So many characters below each other, left of all text and so far from it in sizes of theirs, are a sealed margin.
+_LEAST_MARGIN, _MARGIN_APART = 5, 0.4
+_COUNTING = frozenset("一二三四五六七八九十")
+
+
+def set_aside_margin(characters: list[Character], page: Page) -> list[Character]:
+    """Keep what is written downwards left of all text as furniture of the page."""
+    shown = [one for one in characters if not one.text.isspace()]
+    first = min(shown, key=lambda one: one.left, default=None)
+    if first is None or not first.text > "\u2e80":
+        return characters
+    aside = [one for one in shown if one.left < first.right]
+    edge = min((one.left for one in shown if one.left >= first.right), default=0.0)
+    if (
+        len(aside) < _LEAST_MARGIN
+        or any(one.text <= "\u2e80" or one.text in _COUNTING or not one.text.isalpha() for one in aside)
+        or edge - max(one.right for one in aside) < _MARGIN_APART * first.size
+        or any(
+            above.bottom - below.top < 0 for above, below in pairwise(sorted(aside, key=lambda one: -one.y))
+        )
+    ):
+        return characters
+    own = {id(one) for one in aside}
+    aside.sort(key=lambda one: -one.y)
+    low, high = aside[-1].bottom, aside[0].top
+    text = "".join(one.text for one in aside)
+    page.rows.append(Row(text, first.left, first.right, low, high, first.size, is_furniture=True))
+    return [one for one in characters if id(one) not in own]
+
+
 class _Calls:
     """PDFium's functions for characters, taking plain numbers: twice as quick."""
 

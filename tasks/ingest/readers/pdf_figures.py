@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ _REACH, _LEAST_LONG, _LEAST_SHORT, _LEAST_PART = 5.0, 36.0, 26.0, 24.0
 _LEAST_SLANT: Final = 7.0
 # Without such a line: a figure this tall, of so many paths, with so many heads of arrows, which go this far both ways.
 _TALL, _MANY_PATHS, _LEAST_HEADS, _LEAST_HEAD = 60.0, 8, 2, 1.5
+_LARGEST_HEAD: Final = 14.0
 # Larger ones are frames of the page.
 _MOST_AREA: Final = 0.4
 # More text than this, or a longer line of it, is a box of text.
@@ -45,12 +47,13 @@ def find_figures(
     """Left, lower, right and upper edge of every figure that a page draws, with labels."""
     framed = _find_framed(objects, raw, view, characters)
     paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
-    if len(paths) < 2 or len(paths) > MOST_PATHS:
+    if not paths or len(paths) > MOST_PATHS:
         return framed
     boxes = [(view.box(*read_bounds(item, raw)), item) for item in paths]
     bars = _find_bars([edges for edges, _ in boxes], characters)
     tables = [grid for grid in grids if not _is_graph(grid, boxes, raw)]
     tables = [grid for grid in tables if not _is_chart(grid, bars)]
+    tables = [grid for grid in tables if not _is_circuit(grid, [edges for edges, _ in boxes], characters)]
     parts = [
         (edges, item)
         for edges, item in boxes
@@ -59,12 +62,12 @@ def find_figures(
         and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
     ]
     found = framed
-    for members in _join_over(_cluster([edges for edges, _ in parts]), [edges for edges, _ in parts]):
+    for members in _join_over(_cluster([edges for edges, _ in parts], 1), [edges for edges, _ in parts]):
         box = _unite([parts[place][0] for place in members])
         longest = max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
         if (
             _has_size(box, view)
-            and longest >= _LEAST_PART
+            and longest >= (_LEAST_PART if len(members) > 1 else _TALL)
             and (
                 any(is_within(bar, box) for bar in bars)
                 or _is_drawn([parts[place][1] for place in members], box[3] - box[1], raw)
@@ -72,6 +75,9 @@ def find_figures(
             and not _is_text(box, characters, len(members))
         ):
             found.append(_take_beside(_take_labels(box, characters), [edges for edges, _ in parts]))
+    for scale in _find_scales([edges for edges, _ in boxes], characters):
+        if not any(_share(scale, other) > 0 for other in found):  # no axis of a graph
+            found.append(scale)
     return found
 
 
@@ -111,6 +117,54 @@ def _is_chart(grid: Grid, bars: Sequence[Edges]) -> bool:
         )
         >= 0.5
         and len(own) >= _LEAST_BARS
+    )
+
+
+# A scale is so long, with so many strokes at most so high across it, one as far from the other.
+_LEAST_SCALE, _LEAST_STEPS, _HIGHEST_STEP = 80.0, 4, 14.0
+
+
+def _find_scales(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:
+    """The scales of a page, such as number lines, with what points at them."""
+    steps = [box for box in boxes if box[2] - box[0] < 3 < box[3] - box[1] <= _HIGHEST_STEP]
+    found = []
+    for line in boxes:
+        if line[2] - line[0] < _LEAST_SCALE or line[3] - line[1] >= 3:
+            continue
+        middle = (line[1] + line[3]) / 2
+        across = sorted(
+            {
+                round((box[0] + box[2]) / 2)
+                for box in steps
+                if box[1] - 1 <= middle <= box[3] + 1 and line[0] - 2 <= box[0] <= line[2] + 2
+            }
+        )
+        gaps = [after - before for before, after in pairwise(across)]
+        if len(across) < _LEAST_STEPS or max(gaps) - min(gaps) > 3:
+            continue
+        own = [
+            box
+            for box in boxes
+            if is_within(box, (line[0] - 2, line[1] - 2 * _NEAR, line[2] + 2, line[3] + 2 * _NEAR))
+        ]
+        found.append(_take_labels(_unite([line, *own]), characters))
+    return found
+
+
+def _is_circuit(grid: Grid, boxes: Sequence[Edges], characters: Sequence[Character]) -> bool:
+    """Whether a shape around a letter at most stands on the edge of a grid: no table has one."""
+    outer = grid.columns[0], grid.rows[-1], grid.columns[-1], grid.rows[0]
+    wide, tall = outer[2] - outer[0], outer[3] - outer[1]
+    return any(
+        _THINNEST_BAR <= box[2] - box[0] <= wide / 2
+        and _THINNEST_BAR <= box[3] - box[1] <= tall / 2
+        and any(
+            outer[first] < (box[first] + box[last]) / 2 < outer[last]
+            and any(box[low] < edge - 2 and edge + 2 < box[high] for edge in (outer[low], outer[high]))
+            for first, last, low, high in ((0, 2, 1, 3), (1, 3, 0, 2))
+        )
+        and sum(holds(box, one) for one in characters) <= 1
+        for box in boxes
     )
 
 
@@ -282,9 +336,35 @@ def _is_drawn(paths: Sequence[Any], height: float, raw: Any) -> bool:
     """Whether something is slanted: a long line or a curve, or heads of arrows in a tall figure."""
     if any(is_slanted(item, raw, _LEAST_SLANT) for item in paths):
         return True
+    if height >= _LEAST_SHORT / 2 and _count_arrows(paths, raw) >= _LEAST_HEADS:
+        return True
     if height < _TALL or len(paths) < _MANY_PATHS:
         return False
     return sum(is_slanted(item, raw, _LEAST_HEAD) for item in paths) >= _LEAST_HEADS
+
+
+def _count_arrows(paths: Sequence[Any], raw: Any) -> int:
+    """How many long lines end in a head: strokes on both sides, or a shape around the line."""
+    boxes = [read_bounds(item, raw) for item in paths]
+    heads = [
+        box
+        for box, item in zip(boxes, paths, strict=True)
+        if max(box[2] - box[0], box[3] - box[1]) <= _LARGEST_HEAD and is_slanted(item, raw, _LEAST_HEAD)
+    ]
+    count = 0
+    for left, low, right, high in boxes:
+        across, up = (left + right) / 2, (low + high) / 2
+        if max(right - left, high - low) < _LEAST_PART or min(right - left, high - low) >= 3:
+            continue
+        is_level = right - left > high - low
+        for x, y in ((left, up), (right, up)) if is_level else ((across, low), (across, high)):
+            sides = {
+                round(((head[1] + head[3]) / 2 - y if is_level else (head[0] + head[2]) / 2 - x) / 2)
+                for head in heads
+                if head[0] - 2 < x < head[2] + 2 and head[1] - 2 < y < head[3] + 2
+            }
+            count += sides == {0} or (len(sides) == 2 and sum(sides) == 0)
+    return count
 
 
 def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:
@@ -431,5 +511,7 @@ def _is_letter_below(run: Sequence[Character], box: Edges) -> bool:
     middle = (box[0] + box[2]) / 2
     is_letter = len(run) == 1 and one.text in "ABCDEFGH"
     return (
-        is_letter and one.top < box[1] and abs((one.left + one.right) / 2 - middle) < 0.12 * (box[2] - box[0])
+        is_letter
+        and (one.bottom + one.top) / 2 < box[1]
+        and abs((one.left + one.right) / 2 - middle) < 0.12 * (box[2] - box[0])
     )

@@ -8,7 +8,7 @@ from collections import defaultdict
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from tasks.ingest.readers.extraction import IMAGE, Extraction, is_picture
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction
 from tasks.ingest.readers.pdf_pages import Page, Row
 from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.labels import parse_label
@@ -144,6 +144,7 @@ def find_column_border(rows: list[Row], width: float, share: float = 0.2) -> flo
     return best[1] if best else None
 
 
+_LETTERS = re.compile(r"(?:\s*[（(]?[A-J]\s*[)）.．、]?)*\s*")
 OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
 _NUMBERS = re.compile(r"[\d一二三四五六七八九十]+")
 # Characters of a text, and pages, that show whether it stands on every other one.
@@ -260,7 +261,7 @@ def mark_wraps(pages: list[Page]) -> None:
                 and is_next
                 and following.left < row.left + 4 * row.size
                 and not starts_anew(following.text)
-                and not is_picture(row.text)
+                and not (IMAGE in row.text and _LETTERS.fullmatch(PICTURE_MARK.sub("", row.text)))
             )
 
 

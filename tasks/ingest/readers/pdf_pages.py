@@ -55,7 +55,7 @@ class Page:
     `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest. `odd`: how many
     characters stand where texts have none, and how many letters there are. `foreign`: the characters of other scripts than a
     Chinese page has. `asked`: the upright lines of the last table of questions, here or on a
-    page before, and the names of its columns.
+    page before, and the names of its columns. `images`: the places of its pictures.
     """
 
     width: float
@@ -71,6 +71,7 @@ class Page:
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
     asked: tuple[list[float], list[str]] = field(default_factory=lambda: ([], []))
+    images: list[tuple[float, float, float, float]] = field(default_factory=list)
 
 
 # not frozen: a page has thousands of them, and freezing takes three times as long

@@ -13,7 +13,7 @@ from lxml import etree
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
 from tasks.ingest.readers.docx_elements import parse_xml, read_number
-from tasks.ingest.readers.extraction import Extraction, FoundPicture
+from tasks.ingest.readers.extraction import PICTURE_MARK, Extraction, FoundPicture
 from tasks.ingest.readers.numbering import find_child, local_name, read_attribute
 
 # What WPS writes as the formula of a cell that is a picture.
@@ -40,6 +40,8 @@ def mark_pictures(extraction: Extraction, package: zipfile.ZipFile, data: bytes)
                     rows.append([""] * len(rows[0]))
                 column = _find_column(rows, row, column, width)
                 rows[row][column] = f"{rows[row][column]} {extraction.add_picture(picture)}".strip()
+            for first, last, column in _list_merged(package, part) if part in names else ():
+                _fill(rows[first : last + 1], column)
             for row, column, number in _list_placed(package, part) if placed else ():
                 if number in placed and row < len(rows) and column < len(rows[row]):
                     rows[row][column] = extraction.add_picture(placed[number])
@@ -50,6 +52,19 @@ def mark_pictures(extraction: Extraction, package: zipfile.ZipFile, data: bytes)
                         cells[column] = extraction.add_picture(in_cells[found[1]])
     except (DocumentError, ValueError, IndexError) as error:
         extraction.warnings.append(f"Pictures of the workbook were left out: {error}")
+
+
+def _fill(rows: list[list[str]], column: int) -> None:
+    """Have every row of a merged area show the picture that one of them has."""
+    texts = [cells[column] for cells in rows if column < len(cells)]
+    shown = next((text for text in texts if PICTURE_MARK.search(text)), None)
+    if (
+        shown is not None
+        and len(texts) == len(rows)
+        and len({PICTURE_MARK.sub("", text) for text in texts}) == 1
+    ):
+        for cells in rows:
+            cells[column] = shown
 
 
 def _find_column(rows: list[list[str]], row: int, column: int, width: int) -> int:
@@ -123,6 +138,22 @@ def _read_sizes(package: zipfile.ZipFile, sheet: str) -> tuple[dict[int, float],
     return heights, widths
 
 
+def _list_merged(package: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, int]]:
+    """The first and the last row of each merged area of one column, and this column (from 0)."""
+    for node in parse_xml(read_part(package, sheet), sheet).iter():
+        found = _AREA.fullmatch(node.get("ref") or "") if local_name(node) == "mergeCell" else None
+        if found is not None and found[1] == found[3]:
+            yield int(found[2]) - 1, int(found[4]) - 1, _read_column(found[1])
+
+
+def _read_column(letters: str) -> int:
+    column = 0
+    for letter in letters:
+        column = 26 * column + ord(letter) - ord("A") + 1
+    return column - 1
+
+
+_AREA = re.compile(r"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})")
 # Where Excel keeps pictures that were placed in cells.
 _PLACED = "xl/richData/"
 _CELL = re.compile(r"([A-Z]{1,3})(\d{1,7})")
@@ -133,10 +164,7 @@ def _list_placed(package: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, in
     for node in parse_xml(read_part(package, sheet), sheet).iter():
         place = _CELL.fullmatch(node.get("r") or "") if local_name(node) == "c" and node.get("vm") else None
         if place is not None:
-            column = 0
-            for letter in place[1]:
-                column = 26 * column + ord(letter) - ord("A") + 1
-            yield int(place[2]) - 1, column - 1, int(node.get("vm") or 0)
+            yield int(place[2]) - 1, _read_column(place[1]), int(node.get("vm") or 0)
 
 
 def _read_placed(package: zipfile.ZipFile, names: set[str]) -> dict[int, FoundPicture]:

@@ -17,6 +17,7 @@ from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
 from tasks.ingest.readers.scripts import write_levels
+from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.points import POINTS
 
 _TABLE_MARK = "\ue0f1"
@@ -56,9 +57,10 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         element.text = f"Feedback: {element.text or ''}"
     _write_selects(root)
     for element in root.iter("img"):
-        if not any(True for _ in element.iterancestors("header", "footer", "nav")):
+        if not any(True for _ in element.iterancestors("header", "footer", "nav")) and not _closes(element):
             mark = _mark_picture(element, folder, extraction)
             beside = _find_beside(element)
+            beside = _find_opened(element) if beside is None else beside
             if beside is None:
                 element.tail = f"{mark}{element.tail or ''}"
             elif len(beside):
@@ -139,6 +141,78 @@ def _find_beside(image: Any) -> Any:
         is_text = following is not None and following.tag in _TEXT_BLOCKS
         return following if is_text and not _OFFERS.match(str(following.text_content())) else None
     return block if str(block.text_content()).strip() else None
+
+
+# So many blocks of one class beside each other are what a page is made of; what closes it says so little.
+_LEAST_FRAMES, _MOST_CLOSING = 3, 120
+
+
+def _closes(image: Any) -> bool:
+    """Whether a picture stands below all blocks that a page is made of, beside few words."""
+    for block in image.iterancestors("div", "section", "aside", "p"):
+        above = list(block.itersiblings(preceding=True))
+        kind = _find_frames(above) or (_find_frames(list(reversed(above[0]))) if above else None)
+        if kind is not None:
+            text = " ".join(str(block.text_content()).split())
+            is_own = kind != (block.tag, block.get("class"))
+            said = len(text) < _MOST_CLOSING and not _opens(block) and not answer_mark().search(text)
+            return is_own and said and all(map(_is_short, block.itersiblings()))
+    return False
+
+
+def _find_frames(above: list[Any]) -> tuple[str, str] | None:
+    """The kind of the nearest block above, where a page is made of blocks of it.
+
+    They have several parts each, as questions have.
+    """
+    kinds = [
+        (one.tag, one.get("class"))
+        for one in above
+        if isinstance(one.tag, str) and sum(1 for _ in one.iter(*_TEXT_BLOCKS)) > _LEAST_FRAMES
+    ]
+    is_kind = bool(kinds) and kinds[0] == (above[0].tag, above[0].get("class"))
+    is_kind = is_kind and (bool(kinds[0][1]) or kinds[0][0] == "li")
+    return kinds[0] if is_kind and kinds.count(kinds[0]) >= _LEAST_FRAMES else None
+
+
+def _is_short(block: Any) -> bool:
+    return len(" ".join(str(block.text_content()).split())) < _MOST_CLOSING and not _opens(block)
+
+
+def _find_opened(image: Any) -> Any:
+    """The block of a question that a picture opens, where others of its kind stand beside it."""
+    frame = next(
+        (one for one in image.iterancestors("div", "section", "article", "li", "fieldset") if _opens(one)),
+        None,
+    )
+    if frame is None or _has_text_before(frame, image):
+        return None
+    alike = [
+        one
+        for one in frame.itersiblings(frame.tag, preceding=True)
+        if one.get("class") == frame.get("class") and _opens(one)
+    ]
+    blocks = (one for one in frame.iter(*_TEXT_BLOCKS) if one is not frame and _opens(one))
+    return next(blocks, None) if alike else None
+
+
+def _opens(block: Any) -> bool:
+    return _NUMBERED.match(str(block.text_content())) is not None
+
+
+_NUMBERED = re.compile(r"\s*\d{1,3}\s*[.．、)）]\s*\S")
+
+
+def _has_text_before(frame: Any, image: Any) -> bool:
+    """Whether a frame says anything before a picture in it."""
+    for one in frame.iter():
+        if one is image:
+            return False
+        if (one.text or "").strip():
+            return True
+        if any((child.tail or "").strip() for child in one if child.getnext() is image):
+            return True
+    return False
 
 
 def _write_selects(root: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
@@ -13,7 +14,7 @@ from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
 from tasks.ingest.layout.option_marks import write_letters
 from tasks.ingest.layout.pieces import IndexedLines
-from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
+from tasks.ingest.readers.extraction import FORMULA, PICTURE_MARK, Marked, Sheet, is_picture
 from tasks.ingest.tables.packed_options import as_piece, offer_with, split_packed_options
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheet_keys import answer_by
@@ -229,6 +230,7 @@ def _collect_rows(
     empty = schema_rows = 0
     names = [fold_header(name) for name in header.names]
     known = {*header.columns.values(), *header.options.values(), *header.blanks}
+    beside = _find_beside_options(header, known)
     for index in range(header.row + 1, len(sheet.rows)):
         row = sheet.rows[index]
         filled = [cell for cell in row if cell.strip()]
@@ -249,6 +251,10 @@ def _collect_rows(
         }
         for column, cell in enumerate(row):
             if column not in known and is_picture(cell) and record.get("stem", "").strip():
+                label = beside.get(column)
+                if label is not None:
+                    options[label] = f"{options[label]} {cell}".strip()
+                    continue
                 role = _find_shown_role(header, column, record)
                 record[role] = f"{record.get(role, '')}\n{cell}".strip()
         if len(header.blanks) > 1:
@@ -308,6 +314,23 @@ def _is_told(record: Mapping[str, str], options: Mapping[str, str]) -> bool:
 _TELLS = re.compile(r"答案|解析|解答|详解|点评|(?i:answer|solution|explanation|feedback)")
 
 
+# `A picture`, `选项A图片`: a column of what an option shows
+_SHOWN = re.compile(r"(?:图|(?i:picture|image|photo|img|figure))")
+
+
+def _find_beside_options(header: Header, known: AbstractSet[int]) -> dict[int, str]:
+    """The options that have a column of pictures right of them, by these columns."""
+    found = {
+        column + 1: label
+        for label, column in header.options.items()
+        if column + 1 not in known
+        and column + 1 < len(header.names)
+        and _SHOWN.search(name := header.names[column + 1])
+        and not _TELLS.search(name)
+    }
+    return found if len(found) > 1 and len(found) == len(header.options) else {}
+
+
 def _find_shown_role(header: Header, column: int, record: Mapping[str, str]) -> str:
     """Whether a picture of a column of no known name is of the stem or of the explanation.
 
@@ -344,7 +367,7 @@ def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]
             return not any(text.strip() for text in before.options.values())
         runs_on = not re.search(r"[。？?！!）)_.；;:：]\s*$", before.record["stem"])
         return runs_on and bool(before.record.get("number", "").strip()) and not _NOTE.match(stem)
-    if stem != before.record.get("stem", "").strip() or (
+    if _leave_pictures(stem) != _leave_pictures(before.record.get("stem", "")) or (
         number != before.record.get("number", "").strip() and "flag" not in record
     ):
         return False
@@ -358,12 +381,19 @@ def _append_row(before: _Row, record: Mapping[str, str], options: Mapping[str, s
         record = {**record, "stem": "", "options": stem}
     for role, text in record.items():
         known = before.record.get(role, "")
+        is_known = _leave_pictures(text) == _leave_pictures(known)
+        if is_known and known.strip():
+            text = "\n".join(mark[0] for mark in PICTURE_MARK.finditer(text) if mark[0] not in known)
         if text.strip() and text.strip() not in known.split("\n"):
             before.record[role] = f"{known}\n{text}" if known.strip() else text
     for label, text in options.items():
         known = before.options.get(label, "")
         if text.strip() and text.strip() != known.strip():
             before.options[label] = f"{known}\n{text}" if known.strip() else text
+
+
+def _leave_pictures(text: str) -> str:
+    return PICTURE_MARK.sub("", text).strip()
 
 
 def settle_number_keys(drafts: Sequence[Draft], first: int = 1) -> None:

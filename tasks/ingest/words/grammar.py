@@ -158,8 +158,13 @@ def answer_name() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _status() -> tuple[frozenset[str], frozenset[str]]:
     """The status lines, folded, and the characters that they begin with."""
-    lines = frozenset(_fold_status(line) for line in WORDS["status_lines"])
+    lines = frozenset(_fold_status(line) for line in WORDS["status_lines"]) | _closing()
     return lines, frozenset(line[:1] for line in lines)
+
+
+@lru_cache(maxsize=1)
+def _closing() -> frozenset[str]:
+    return frozenset(_fold_status(line) for line in WORDS["closing_lines"])
 
 
 @lru_cache(maxsize=1 << 12)
@@ -256,6 +261,11 @@ def is_status_line(text: str) -> bool:
         return False  # `A. …` is no `answer saved`
     folded = _fold_status(text)
     return len(folded) <= 60 and folded in _status()[0]
+
+
+def is_closing_line(text: str) -> bool:
+    """Whether it closes a paper: `End of examination`, `（全卷完）`."""
+    return len(text) <= 60 and _fold_status(text.strip("（()） ")) in _closing()
 
 
 _RULES_TITLE = re.compile(

@@ -1122,3 +1122,438 @@ def test_only_what_speaks_of_a_map_that_it_shows_speaks_of_a_figure() -> None:
         "Sketch below how a valve works.",
     ):
         assert not SPEAKS_OF_FIGURE.search(text), text
+
+
+def _print(
+    path: Path, texts: Sequence[tuple[float, float, str]], shown: Sequence[tuple[str, float, float]]
+) -> None:
+    """A page with texts and pictures at places in points."""
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(path), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    for left, height, text in texts:
+        canvas.drawString(left, height, text)
+    for name, left, height in shown:
+        canvas.drawImage(ImageReader(draw(name)), left, height, 90, 60)
+    canvas.save()
+
+
+def test_a_picture_right_of_a_stack_of_options_is_their_questions(tmp_path: Path) -> None:
+    words = ("below the bench", "above the bench", "beside the bench", "far from the bench")
+    texts = []
+    for number, top in ((1, 780.0), (2, 640.0)):
+        texts.append((60.0, top, f"{number}. Where does part {number} of the machine stand?"))
+        texts += [
+            (75.0, top - 18 - 16 * at, f"{letter}. {word}")
+            for at, (letter, word) in enumerate(zip("ABCD", words, strict=True))
+        ]
+    _print(tmp_path / "paper.pdf", texts, [("machine", 400, 706)])
+    first, second = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"] and second["pictures"] is None
+    assert [one["text"] for one in first["options"]] == list(words)
+
+
+def test_letters_left_of_pictures_and_in_two_columns_name_them(tmp_path: Path) -> None:
+    names = [f"gauge {letter}" for letter in "ABCD"]
+    texts = [(60.0, 780.0, "1. Which of these gauges shows too much?")]
+    texts += [(75.0 + 115 * at, 730.0, f"({letter})") for at, letter in enumerate("ABCD")]
+    texts += [(60.0, 660.0, "2. Name the largest planet of the solar system.")]
+    shown = [(name, 95.0 + 115 * at, 705.0) for at, name in enumerate(names)]
+    _print(tmp_path / "left.pdf", texts, shown)
+    first, _ = parse_document(tmp_path / "left.pdf", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in first["options"]] == [
+        (letter, f"[picture:{at}]") for at, letter in enumerate("ABCD", start=1)
+    ]
+
+    texts = [(50.0, 780.0 - 32 * at, f"{at + 1}. Why does part {at} of it turn?") for at in range(8)]
+    texts += [(320.0, 780.0, "9. Which of these gauges shows too much?")]
+    texts += [
+        (350.0 + 110 * (at % 2), 684.0 - 96 * (at // 2), f"{letter}.") for at, letter in enumerate("ABCD")
+    ]
+    texts += [(320.0, 540.0 - 32 * at, f"{at + 10}. Why does part {at} of it stop?") for at in range(6)]
+    shown = [(name, 320.0 + 110 * (at % 2), 700.0 - 96 * (at // 2)) for at, name in enumerate(names)]
+    _print(tmp_path / "columns.pdf", texts, shown)
+    asked = parse_document(tmp_path / "columns.pdf", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in asked[8]["options"]] == [
+        (letter, f"[picture:{at}]") for at, letter in enumerate("ABCD", start=1)
+    ]
+
+
+def test_a_circuit_is_a_figure_and_the_ground_of_a_page_is_none(tmp_path: Path) -> None:
+    """The frame of a circuit has shapes on its edges, as no table has."""
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawImage(ImageReader(draw("ground", (595, 842))), 0, 0, 595, 842)
+    canvas.drawString(60, 780, "1. What does the meter read while the switch is open?")
+    canvas.rect(100, 680, 140, 75)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.circle(170, 755, 9, fill=1)
+    canvas.rect(128, 676, 35, 8, fill=1)
+    canvas.setFillColorRGB(0, 0, 0)
+    canvas.drawString(167, 751, "A")
+    canvas.drawString(60, 640, "2. What is shown here?")
+    canvas.drawImage(ImageReader(draw("meter")), 100, 560, 90, 60)
+    canvas.drawString(60, 520, "3. Name the largest planet of the solar system, and say how it is known.")
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    assert [len(one["pictures"] or ()) for one in parsed.questions] == [1, 1, 0]
+    assert [len(one["box"]) for one in parsed.pictures] == [4, 4]
+    assert all(one["box"][3] - one["box"][1] < 150 for one in parsed.pictures)
+
+
+def test_a_picture_with_its_caption_in_a_cell_is_of_the_question_that_the_caption_names(
+    tmp_path: Path,
+) -> None:
+    pictures = [[say("", show(name)), say(f"第{number}题图")] for name, number in (("p1", 1), ("p2", 3))]
+    blocks = [
+        say("一、选择题"),
+        *(block for number in (1, 2, 3) for block in (say(f"{number}．说法{number}错误的是（ ）"), *OFFERED)),
+        lay_out([pictures]),
+        say("二、简答题"),
+        say("4．什么是惯性？"),
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    assert [len(one["pictures"] or ()) for one in questions] == [1, 0, 1, 0]
+    assert all("题图" not in one["stem"] and one["explanation"] is None for one in questions)
+
+
+def test_a_picture_on_a_line_between_options_is_of_their_stem(tmp_path: Path) -> None:
+    blocks = [
+        say("1．图2中的元素属于（ ）"),
+        OFFERED[0],
+        say("", show("p1")),
+        say("图2"),
+        *OFFERED[1:],
+        say("2．哪一幅图正确（ ）"),
+        *(
+            block
+            for letter, name in zip("ABCD", FOUR, strict=True)
+            for block in (say(f"{letter}．图{letter}"), say("", show(name)))
+        ),
+    ]
+    first, second = parse_word(tmp_path, blocks, FOUR).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    assert first["options"][0]["text"] == "说法AA"
+    assert [one["place"] for one in second["pictures"]] == ["option"] * 4
+
+
+def test_a_seal_below_the_line_that_closes_a_paper_is_no_questions(tmp_path: Path) -> None:
+    asked = [say("1．说法1错误的是（ ）"), *OFFERED, say("答案：B"), say("解析：说法B是错误的。")]
+    closed = parse_word(tmp_path, [*asked, say("（试卷结束）"), say("", show("p1"))], FOUR)
+    assert closed.questions[0]["pictures"] is None
+    closed = parse_word(
+        tmp_path, [*asked, say("End of examination"), say("Answers"), say("1. B"), say("", show("p1"))], FOUR
+    )
+    assert [one["place"] for one in closed.questions[0]["pictures"] or ()] != ["stem"]
+
+
+def test_a_page_shows_signs_and_faces_of_a_platform_and_opens_questions_with_their_pictures(
+    tmp_path: Path,
+) -> None:
+    def ask(number: int, words: str, shown: str = "") -> str:
+        return (
+            f"<div class='question'>{shown}<p>{number}. {words}</p><ol type='A'><li>this</li><li>that</li></ol>"
+            f"<p>Explanation: so it is {_image(f'why {number}')}</p></div>"
+        )
+
+    body = (
+        f"{ask(1, 'Which lever turns?')}{ask(2, 'Which curve falls?', _image('curve'))}{ask(3, 'Which gas burns?')}"
+        f"<div class='comments'>{_image('face')} The teacher wishes you well</div>"
+    )
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    questions = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [[one["place"] for one in question["pictures"]] for question in questions] == [
+        ["explanation"],
+        ["stem", "explanation"],
+        ["explanation"],
+    ]
+    sign = _image("q")
+    body = "".join(f"<h3>Question {at} {sign}</h3><p>Why does part {at} turn?</p>" for at in (1, 2, 3))
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    large = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [len(one["pictures"] or ()) for one in large] == [1, 1, 1]
+    small = base64.b64encode(save(draw("q", (24, 24)))).decode()
+    (tmp_path / "paper.html").write_text(
+        f"<html><body>{body.replace(sign, f'<img src=data:image/png;base64,{small}>')}</body></html>"
+    )
+    read = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [one["pictures"] for one in read] == [None] * 3
+
+
+def test_pictures_in_rows_above_the_words_of_all_options_are_these_options(tmp_path: Path) -> None:
+    first, second, third, fourth = (show(name) for name in FOUR)
+    blocks = [
+        say("一、选择题"),
+        say("1．下列现象中属于化学变化的是（ ）"),
+        say("", first, second),
+        say("A．蜡烛燃烧　　　B．冰雪融化"),
+        say("", third, fourth),
+        say("C．玻璃破碎　　　D．干冰升华"),
+        say("2．甲、乙两图中的装置相同的是（ ）"),
+        say("", first, second),
+        say("A．烧杯　　　B．漏斗"),
+        say("C．量筒　　　D．试管"),
+    ]
+    one, other = parse_word(tmp_path, blocks, FOUR).questions
+    assert [option["text"] for option in one["options"]] == [
+        "[picture:1] 蜡烛燃烧",
+        "[picture:2] 冰雪融化",
+        "[picture:3] 玻璃破碎",
+        "[picture:4] 干冰升华",
+    ]
+    assert [picture["place"] for picture in other["pictures"]] == ["stem"] * 2
+
+
+def test_letters_without_stops_name_drawn_figures_and_arrows_make_one(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 780, "1. Which graph shows a steady speed?")
+    for at, letter in enumerate("ABCD"):
+        left = 70 + 115 * at
+        canvas.line(left, 700, left + 80, 700)
+        canvas.line(left, 700, left, 760)
+        canvas.line(left, 700 + 10 * at, left + 80, 750)
+        canvas.drawString(left + 36, 682, letter)
+    canvas.drawString(60, 640, "2. Which of the two forces on this block is the larger one?")
+    canvas.rect(150, 580, 50, 34)
+    for begin, end in ((200, 262), (150, 96)):
+        canvas.line(begin, 597, end, 597)
+        back = -8 if end > begin else 8
+        canvas.line(end, 597, end + back, 601)
+        canvas.line(end, 597, end + back, 593)
+    canvas.drawString(60, 540, "3. Name the largest planet of the solar system, and say how it is known.")
+    canvas.save()
+    first, second, third = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in first["options"]] == [
+        (letter, f"[picture:{at}]") for at, letter in enumerate("ABCD", start=1)
+    ]
+    assert [one["place"] for one in second["pictures"]] == ["stem"] and third["pictures"] is None
+
+
+def test_a_row_of_a_number_and_lettered_pictures_is_a_question(tmp_path: Path) -> None:
+    pictures = [show(name) for name in FOUR]
+    rows: list[list[str | list[str]]] = [
+        [
+            f"{number}. {words}",
+            *([say(f"{letter}. ", one)] for letter, one in zip("ABC", pictures, strict=False)),
+        ]
+        for number, words in ((1, "What is the boy doing?"), (2, "Where is the cat?"))
+    ]
+    blocks = [
+        say("I. Listen and choose the right picture."),
+        lay_out(rows),
+        say("II. Look and choose."),
+        say("3. It is a ______."),
+        say("A. dog    B. dogs    C. cats"),
+    ]
+    first, second, third = parse_word(tmp_path, blocks, FOUR).questions
+    assert [(one["stem"], [option["text"] for option in one["options"]]) for one in (first, second)] == [
+        (words, ["[picture:1]", "[picture:2]", "[picture:3]"])
+        for words in ("What is the boy doing?", "Where is the cat?")
+    ]
+    assert third["pictures"] is None
+
+
+def test_a_sealed_margin_of_single_characters_parts_no_question_from_its_figure(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+    from reportlab.pdfgen.canvas import Canvas
+
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("STSong-Light", 10)
+    for at, character in enumerate("密封线内不要答题"):
+        canvas.drawString(26, 700 - 50 * at, character)
+    canvas.drawString(70, 780, "1．如图，抛物线与横轴交于两点，求抛物线的解析式，并写出它的顶点。")
+    canvas.drawImage(ImageReader(draw("curve")), 400, 690, 90, 60)
+    canvas.drawString(70, 560, "2．某商店销售一种商品，求它的最大利润，并说明理由。")
+    canvas.drawString(70, 420, "3．解不等式组，并在数轴上表示它的解集。")
+    canvas.save()
+    first, second, third = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    assert (second["pictures"], third["pictures"]) == (None, None)
+    assert not any(
+        sign in f"{one['stem']}{one['answer']}" for one in (first, second, third) for sign in "密封"
+    )
+
+
+def test_a_number_and_a_picture_that_span_the_rows_of_their_options_are_a_question(tmp_path: Path) -> None:
+    def ask(number: int, words: str, name: str) -> str:
+        cells = "<w:tr><w:tc><w:tcPr><w:vMerge w:val='restart'/></w:tcPr>{}</w:tc><w:tc><w:tcPr><w:vMerge w:val='restart'/></w:tcPr>{}</w:tc><w:tc>{}</w:tc></w:tr>"
+        under = "<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc><w:tc>{}</w:tc></w:tr>"
+        rows = "".join(under.format(option) for option in OFFERED)
+        return f"<w:tbl>{cells.format(say(str(number)), say('', show(name)), say(words))}{rows}</w:tbl>"
+
+    blocks = [
+        say("一、看图选择"),
+        ask(1, "图中标志表示什么含义？", "p1"),
+        ask(2, "看到图中标线时应当如何行驶？", "p2"),
+        say("二、简答题"),
+        say("3．什么是让行？"),
+    ]
+    *asked, last = parse_word(tmp_path, blocks, FOUR).questions
+    assert [(one["stem"], len(one["options"])) for one in asked] == [
+        ("[picture:1] 图中标志表示什么含义？", 4),
+        ("[picture:1] 看到图中标线时应当如何行驶？", 4),
+    ]
+    assert last["pictures"] is None
+
+
+def test_questions_side_by_side_and_number_lines_have_their_figures(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 780, "1. Which number does the arrow point to on the number line?")
+    canvas.line(90, 740, 330, 740)
+    for at in range(7):
+        canvas.line(90 + 40 * at, 736, 90 + 40 * at, 744)
+        canvas.drawString(87 + 40 * at, 722, str(at))
+    canvas.drawString(60, 680, "2. Measure the angle P.")
+    canvas.drawString(320, 680, "3. Measure the angle Q.")
+    for left in (80, 340):
+        canvas.line(left, 600, left + 110, 600)
+        canvas.line(left, 600, left + 90, 660)
+    canvas.drawString(60, 560, "4. Write three fifths as a decimal, and say how it is done.")
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [(one["number_label"], len(one["pictures"] or ())) for one in questions] == [
+        ("1.", 1),
+        ("2.", 1),
+        ("3.", 1),
+        ("4.", 0),
+    ]
+    assert "0 1 2" not in questions[0]["stem"]
+
+
+def test_a_page_shows_the_pictures_of_options_above_their_words(tmp_path: Path) -> None:
+    def offer(word: str, *, shows: bool) -> str:
+        shown = _image(word) if shows else ""
+        return f"<div class='offer'>{shown}<div><input type='radio'> {word}</div></div>"
+
+    words = ("apple", "bottle", "can")
+    body = "".join(
+        f"<div class='item'><div>{number}. {asked}</div><div>{_image(str(number))}</div>"
+        f"<div>{''.join(offer(word, shows=number == 2) for word in words)}</div></div>"
+        for number, asked in (
+            (1, "What is shown here?"),
+            (2, "Which of these rots?"),
+            (3, "Which of these burns?"),
+        )
+    ).replace(f"<div>{_image('2')}</div>", "")
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    questions = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [[one["place"] for one in question["pictures"]] for question in questions] == [
+        ["stem"],
+        ["option"] * 3,
+        ["stem"],
+    ]
+    assert [one["text"].split()[-1] for one in questions[1]["options"]] == list(words)
+
+
+def test_a_picture_in_merged_cells_is_of_all_rows_of_its_question(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.drawing.image import Image as Shown
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["题号", "题目", "图片", "选项", "选项内容", "答案"])
+    for number, words in enumerate(("图中的设备名称是", "安全电压的上限是", "图示接地方式为"), start=1):
+        first = sheet.max_row + 1
+        for at, letter in enumerate("ABCD"):
+            sheet.append(
+                [number, words, None, letter, f"{words[:2]}{letter}", "B"]
+                if not at
+                else [None] * 3 + [letter, f"{words[:2]}{letter}", None]
+            )
+        for column in "ABCF":
+            sheet.merge_cells(f"{column}{first}:{column}{first + 3}")
+        if number != 2:
+            (tmp_path / f"{number}.png").write_bytes(save(draw(words)))
+            sheet.add_image(Shown(str(tmp_path / f"{number}.png")), f"C{first + (number == 3)}")
+    book.save(tmp_path / "bank.xlsx")
+    questions = parse_document(tmp_path / "bank.xlsx", IngestOptions()).questions
+    assert [(one["stem"], len(one["options"]), one["answer"]) for one in questions] == [
+        ("图中的设备名称是\n[picture:1]", 4, ["B"]),
+        ("安全电压的上限是", 4, ["B"]),
+        ("图示接地方式为\n[picture:1]", 4, ["B"]),
+    ]
+
+
+def test_a_column_of_pictures_right_of_each_option_shows_these_options(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.drawing.image import Image as Shown
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(
+        ["No", "Question", "Image", *(name for one in "ABC" for name in (one, f"{one} picture")), "Answer"]
+    )
+    sheet.append([1, "Which of these plugs fits the socket?", *[None] * 7, "B"])
+    sheet.append(
+        [2, "Identify the device that is shown.", None, "Switch", None, "Router", None, "Hub", None, "A"]
+    )
+    for name, place in (("a", "E2"), ("b", "G2"), ("c", "I2"), ("device", "C3")):
+        (tmp_path / f"{name}.png").write_bytes(save(draw(name)))
+        sheet.add_image(Shown(str(tmp_path / f"{name}.png")), place)
+    book.save(tmp_path / "bank.xlsx")
+    first, second = parse_document(tmp_path / "bank.xlsx", IngestOptions()).questions
+    assert [(one["label"], one["text"]) for one in first["options"]] == [
+        ("A", "[picture:1]"),
+        ("B", "[picture:2]"),
+        ("C", "[picture:3]"),
+    ]
+    assert [one["place"] for one in second["pictures"]] == ["stem"]
+
+
+def test_pictures_above_all_questions_of_a_section_are_of_the_one_below(tmp_path: Path) -> None:
+    blocks = [
+        say("一、看图，选择正确的单词"),
+        say("", show("p1")),
+        say("（ ）1. This is a ______."),
+        say("A. bag   B. book   C. pen"),
+        say("", show("p2")),
+        say("（ ）2. There are two ______."),
+        say("A. apples   B. apple   C. pears"),
+        say("二、看图，回答问题"),
+        say("", show("p3")),
+        say("3. What is the boy doing?"),
+        say("4. Where is the cat?"),
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    assert [[one["place"] for one in question["pictures"]] for question in questions] == [
+        ["stem"],
+        ["stem"],
+        ["material"],
+        ["material"],
+    ]
+
+
+def test_one_slanted_outline_is_a_figure_and_the_axis_of_a_graph_is_no_scale(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 780, "1. The figure shows a plot of land. Find its area.")
+    outline = canvas.beginPath()
+    for at, (x, y) in enumerate(((90, 690), (210, 690), (180, 750), (120, 750))):
+        outline.lineTo(x, y) if at else outline.moveTo(x, y)
+    outline.close()
+    canvas.drawPath(outline)
+    canvas.drawString(60, 650, "2. The graph shows a profit. When is it the highest?")
+    canvas.line(90, 540, 290, 540)
+    canvas.line(90, 540, 90, 630)
+    for at in range(1, 6):
+        canvas.line(90 + 36 * at, 537, 90 + 36 * at, 543)
+    canvas.line(90, 550, 190, 620)
+    canvas.line(190, 620, 280, 560)
+    canvas.drawString(60, 500, "3. What is a profit, and what is a loss?")
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [len(one["pictures"] or ()) for one in questions] == [1, 1, 0]
