@@ -588,7 +588,7 @@ _EMPTY_PLACE = re.compile(r"[（(\[]\s*[)）\]]")
 
 
 def _ask_by_heading(section: Section) -> str:
-    """What the heading of a section asks of all its questions, `选出不同类的一项。(10分)`; '' for a mere type."""
+    """What the heading of a section asks, `选出不同类的一项。(10分)`; '' for a mere type."""
     label = parse_label(section.heading)
     title = re.sub(COUNTS_POINTS, "", section.heading[label.end if label is not None else 0 :]).strip()
     return title if len(title) >= _SHORTEST_TITLE and match_exactly(title.rstrip("。.:：")) is None else ""

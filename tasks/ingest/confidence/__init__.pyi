@@ -34,8 +34,11 @@ from .learning import fit_confidence as fit_confidence
 # Every known question and paper under a fit of all other sources.
 from .learning import try_left_out as try_left_out
 
-# The type of a question whose paper names none, and the types that are right for it.
-from .truth import FREE as FREE, FREE_TYPES as FREE_TYPES
+# The type of a question whose paper names none.
+from .truth import FREE as FREE
+
+# The types that are right where a paper names none: all that are answered in words.
+from .truth import FREE_TYPES as FREE_TYPES
 
 # A listed question beside what it was read as: stem, options, answer and type.
 from .truth import compare_question as compare_question

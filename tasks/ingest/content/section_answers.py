@@ -285,7 +285,7 @@ def cut_both_judgements(drafts: Sequence[Draft]) -> None:
 
 
 def read_corrections(drafts: Sequence[Draft]) -> None:
-    """Read a word as what corrects a false statement, where the others of its section are only called true."""
+    """Read a word as what corrects a false statement, where all others are called true."""
     for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
         corrected = [draft for draft in group if not draft.answer and "answer_unreadable" in draft.notes]
         others = {answer for draft in group for answer in draft.answer}

@@ -42,7 +42,7 @@ _REPLY_LINES = 2
 
 
 def _settle_replies(lines: IndexedLines) -> IndexedLines:
-    """Take a reply that was judged right for the answer, where none is printed, and drop all others."""
+    """Take a reply judged right for the answer, where none is printed; drop all others."""
     pieces = lines.pieces
     kept: list[Piece] = []
     for place, piece in enumerate(pieces):

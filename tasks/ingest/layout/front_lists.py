@@ -1,4 +1,4 @@
-"""Numbered lists that stand before the first question and ask nothing: rules for candidates, under whatever title.
+"""Numbered lists before the first question that ask nothing: rules for candidates.
 
 What a list is shows beside the one after it: rules are sentences none of which asks by its signs, and below them the
 numbers begin again at 1, most of them with a question mark, a blank or options.

@@ -170,7 +170,7 @@ _ROMAN, _LEAST_ROMAN = ("romanp", "romanl"), 3
 
 
 def _offers_each(pieces: Sequence[Piece], strong: Sequence[tuple[int, Label]], style: str) -> bool:
-    """Whether numbers of a style, which mostly count parts, begin at 1 and each has options below it."""
+    """Whether numbers that mostly count parts begin at 1 and each has options below it."""
     own = [(index, label.value) for index, label in strong if label.style == style]
     if len(own) < _LEAST_ROMAN or [value for _, value in own] != [*range(1, len(own) + 1)]:
         return False

@@ -166,7 +166,7 @@ def _list_numberings(
 
 
 def count_on(pieces: Sequence[Piece], repeated: Repeated, starts: Collection[int]) -> list[Outline]:
-    """The reading in which numbers count on whatever stands before and behind them, where another does not."""
+    """The reading in which numbers count on, whatever stands before and behind them."""
     chain = find_chain(repeated.marks)
     numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in chain}
     is_mixed = len({mark.family for mark in chain}) > 1 and len(numbers) >= _LEAST_CHAIN

@@ -191,7 +191,7 @@ def run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
 
 
 def find_chain(marks: Sequence[SeriesMark]) -> list[SeriesMark]:
-    """The longest count 1 2 3 … in digits through marks of any family, with as few changes of family as may be.
+    """The longest count 1 2 3 … through marks in digits, in as few families as may be.
 
     `Q3.` may stand between `2.` and `4)`: who writes by hand changes the dress of a number, not the count.
     """

@@ -221,9 +221,9 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 
 def _read_key_cells(rows: Sequence[Sequence[str]], is_below: bool) -> list[KeyEntry]:
-    """Read a table that holds numbers and, beside or below each, its key: `1 | B | 6 | C`; [] for any other.
+    """Read a table of numbers and, beside or below each, its key: `1 | B | 6 | C`.
 
-    No column needs a name. The numbers leave none out, what stands at them is not all the same, and most of it are keys,
+    [] for any other. No column needs a name. The numbers leave none out, what stands at them is not all the same, and most of it are keys,
     or some where the table `is_below` a title of answers.
     """
     cells = [[cell.strip() for cell in row] for row in rows]
