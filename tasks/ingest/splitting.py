@@ -81,7 +81,7 @@ from tasks.ingest.layout.outlines import (
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, join_pieces, make_pieces
 from tasks.ingest.layout.section_questions import split_section
-from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules
+from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules, may_choose
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.numbered_cells import part_cells
@@ -504,6 +504,9 @@ def _split_part(
             chunks.append((number, section, own, drop_title(section), None))
             continue
         found, carry = split_section(section, carry)
+        if not may_choose(section, [lines for _, lines, _ in found]):
+            section.fine = None
+            stretches[-1] = replace(stretches[-1], fine=None)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)

@@ -43,6 +43,8 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
+    # alone on its line or above a title: `Group 2 elements` and `Group A  Group B` head nothing
+    ("part", re.compile(r"(?:Group|GROUP)\s*[-–—:.]?\s*([IVX]{1,4}|[A-H])\s*[-–—:.]?\s*(?=[(（\[]|$)")),
     (
         "part",
         re.compile(
@@ -103,7 +105,7 @@ _BARE = re.compile(
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 # With what a label of each style may begin; a 0 stands for every digit.
 _STARTS = {
-    "part": "PSUTAEЧР第RBDCM",
+    "part": "PSUTAEЧР第RBDCMG",
     "wordp": "QPE",
     "word": "QqPpEeNIFDВ【[第题试例",
     "cn": _CN,
