@@ -65,6 +65,8 @@ MAX_AGAIN = 400
 LEAST_STARTS = 3
 # Fewer boxes make no two columns.
 LEAST_BOXES = 12
+# A column has such a share of the boxes; the last one of a paper may have less, where more numbers run on by columns.
+COLUMN_SHARES = (0.2, 0.05)
 # All but one row of what is no column are narrower than so much of the page.
 NARROW = 0.2
 # So many rows at the top and at the foot of a page may be its header and footer.
@@ -453,20 +455,23 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
         replace(box, bottom=box.bottom - slope * box.left, top=box.top - slope * box.left) for box in boxes
     ]
     whole = _merge_rows(level)
-    border = find_gutter(level, width)
-    if border is None:
-        return whole
-    left, right, spanning = _part_columns(level, border, 0.1 * width)
-    # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
-    if _are_paired(left, right) or _is_narrow(left, right, width):
-        return whole
-    columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
-    return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
+    for share in COLUMN_SHARES:
+        border = find_gutter(level, width, share)
+        if border is None:
+            continue
+        left, right, spanning = _part_columns(level, border, 0.1 * width)
+        # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
+        if _are_paired(left, right) or _is_narrow(left, right, width):
+            return whole
+        columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
+        gain = _count_in_order(columns) - _count_in_order(whole)
+        return columns if gain > 0 or (gain == 0 and share == COLUMN_SHARES[0]) else whole
+    return whole
 
 
-def find_gutter(boxes: Sequence[Row], width: float) -> float | None:
-    """The x of the gap between two columns, with the fewest boxes across it, or None."""
-    border = find_column_border(list(boxes), width) if len(boxes) >= LEAST_BOXES else None
+def find_gutter(boxes: Sequence[Row], width: float, share: float = COLUMN_SHARES[0]) -> float | None:
+    """The x of the gap between two columns of such a share each, with the fewest boxes across it, or None."""
+    border = find_column_border(list(boxes), width, share) if len(boxes) >= LEAST_BOXES else None
     if border is None:
         return None
     near = [border + width * step / 400 for step in range(-12, 13)]

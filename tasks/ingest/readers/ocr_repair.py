@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.cleaning import is_cjk
@@ -35,6 +35,9 @@ _HEADING = re.compile(rf"\s*([{re.escape(''.join(_STROKES))}四五六七九])\s*
 _LOST_NUMBER = re.compile(r"\s*、\s*(?=[^\s\d])")
 # what is left of a blank before the number of its question: `_4)`
 _WORN_BLANK = re.compile(r"^\s*_+\s*(?=\d{1,3}\s*[.．、)）])")
+# the place of a key at the end of a line, whose far bracket no box held: `最大的是（`, `其目的是：（B`
+_OPEN_PLACE = re.compile(r"(?<=[\u3000-\u9fff：？])\s*[(（]\s*[A-H]{0,5}\s*$")
+_CLOSES = re.compile(r"[^(（]*[)）]")
 _CHINESE = "一二三四五六七八九十"
 _OPTION_LABEL = re.compile(r"(?:^|(?<=[\s\u3000-\u9fff)）;；。]))[（(]?([A-E])\s*[.．、)）]")
 
@@ -60,13 +63,23 @@ def repair_lines(lines: Sequence[Line]) -> list[Line]:
             last += 1
         text = _WORN_BLANK.sub("____ ", text)
         repaired.append(replace(line, text=_part_options(text)))
-    return _repair_options(_fill_numbers(_repair_numbers(repaired)))
+    return _repair_options(_fill_numbers(_repair_numbers(_close_places(repaired))))
+
+
+def _close_places(lines: Sequence[Line]) -> list[Line]:
+    """Close the place of a key at the end of a line, where the next line does not."""
+    return [
+        replace(line, text=f"{line.text.rstrip()}）")
+        if _OPEN_PLACE.search(line.text) and not (below and _CLOSES.match(below.text))
+        else line
+        for line, below in zip_longest(lines, lines[1:])
+    ]
 
 
 _NUMBER = re.compile(r"\s*(?:(Q)\s?)?(\d{1,2})\s*([.．、)）])\s*(?=\S)")
-# `3How`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
+# `3How`, `11a) Write`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
 _GLUED_NUMBER = re.compile(
-    r"\s*(?:Q\s?|[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b)"
+    r"\s*(?:Q\s?|[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b|[a-c]\s?[)）])"
 )
 _HEADLESS = re.compile(r"\s*[.．]\s*(?=[A-Z][a-z])")
 # `Y0.`, `À.`: a token before a stop that holds what is left of a number; options are none
@@ -140,12 +153,21 @@ def _fill_numbers(lines: list[Line]) -> list[Line]:
                 (index, end)
                 for index in range(start, behind)
                 if lines[index].kind != "furniture"
-                and (end := _find_worn(lines[index].text, number, is_bound))
+                and (
+                    end := _find_worn(lines[index].text, number, is_bound)
+                    or (is_bound and before >= 0 and _find_alone(lines[index], number, lines[before]))
+                )
             ]
             if len(found) == 1:
                 write(found[0][0], number, found[0][1])
                 start = found[0][0] + 1
     return repaired
+
+
+def _find_alone(line: Line, number: int, before: Line) -> int:
+    """Where a line ends that is this number alone, right below the one before; 0 for others, such as marks."""
+    is_below = abs(line.look.left - before.look.left) < line.look.size
+    return len(line.text) if is_below and line.text.strip() == str(number) else 0
 
 
 def _find_worn(text: str, number: int, is_bound: bool) -> int:
@@ -270,6 +292,7 @@ def _find_letter_end(text: str, letter: str) -> int:
     forms = (
         rf"\s*[（(]?{letter}\s?[yjlI|\]}}!]?\s?(?=[A-Z0-9\u4e00-\u9fff(（])",
         rf"\s*[（(]?[{re.escape(_LETTER_LIKE[letter])}]\s?[.．、]\s*(?=\S)",
+        rf"\s*[（(]?{letter}\s?[:：;；,，·。]\s*(?=\S)",
     )
     matches = (_WORN_LETTER.match(text), *(re.match(form, text) for form in forms), _LOST_LETTER.match(text))
     return max((match.end() for match in matches if match is not None), default=0)
@@ -308,6 +331,8 @@ def _part_row(text: str) -> str:
     if first is None:
         return text
     opening, letter, stop = first.groups()
+    if opening and all(text.count(f"{opening}{one}{stop}") == 1 for one in "ABCD"):
+        return re.sub(rf"(?<=\S)(?={re.escape(opening)}[B-D]{re.escape(stop)})", "  ", text)
     place, cuts = first.end(), []
     while True:
         letter = chr(ord(letter) + 1)

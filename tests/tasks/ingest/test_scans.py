@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from schemas.errors import DocumentError
 from tasks.ingest.documents import IngestOptions, parse_document
-from tasks.ingest.readers.extraction import Line, blank_picture_numbers
+from tasks.ingest.readers.extraction import Line, Look, blank_picture_numbers
 from tasks.ingest.readers.ocr import merge_boxes
 from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf_pages import Page, Row
@@ -57,7 +58,9 @@ def test_the_letter_of_a_first_option_that_a_tick_covers_is_given_back(read: str
     assert mend(text)[11] == meant
 
 
-@pytest.mark.parametrize("read", ["ByPacific", "B Pacific", "8) Pacific", "Pacific", "B) Pacific"])
+@pytest.mark.parametrize(
+    "read", ["ByPacific", "B:Pacific", "B Pacific", "8) Pacific", "Pacific", "B) Pacific"]
+)
 def test_the_letter_between_two_options_is_given_back(read: str) -> None:
     assert (
         mend(CHOICE + f"Q3. Which is it?\nA) Alps\n{read}\nC) Nile\nD) Gobi\nQ4. And now?")[12]
@@ -105,6 +108,19 @@ Part III
     assert [line.split(" ")[0] for line in mended] == [
         *("Part", "1.", "2.", "3.", "4.", "5.", "6.", "7.", "8.", "9.", "10."),
         *("Part", "1.", "2.", "Part", "1.", "2."),
+    ]
+
+
+def test_a_number_before_a_part_gets_its_stop_and_one_alone_counts_where_those_around_it_stand() -> None:
+    assert mend("9. a) Draw.\n10. a) Read.\n11a) Sing.")[2] == "11. a) Sing."
+    lines = [("8. Draw a mill.", 50), ("9", 300), ("9", 52), ("i) Read.", 70), ("10. Sing.", 48)]
+    read = [Line(text, look=Look(10.0, left=left)) for text, left in lines]
+    assert [line.text for line in repair_lines(read)][1:4] == ["9", "9. ", "i) Read."]
+
+
+def test_the_place_of_a_key_that_lost_its_far_bracket_is_closed() -> None:
+    assert mend("1. 最大的是（\n2. 最小的是：（B\n3. 最高的是（\n）。") == [
+        *("1. 最大的是（）", "2. 最小的是：（B）", "3. 最高的是（", "）。")
     ]
 
 
@@ -647,8 +663,8 @@ def test_the_cells_of_a_ruled_table_part_what_was_read_as_one_box() -> None:
     for y in (100, 160, 220):
         cv2.line(page, (100, y), (400, y), (0, 0, 0), 2)
     boxes = [Row(str(number), 40 + 100 * number, 60 + 100 * number, 260, 284, 20) for number in (1, 2, 3)]
-    boxes += [Row("AC", 140, 260, 200, 224, 20), Row("B", 340, 360, 200, 224, 20)]
-    letters = [[("1", 140.0)], [("2", 240.0)], [("3", 340.0)], [("A", 140.0), ("C", 240.0)], [("B", 340.0)]]
+    boxes += [Row("AC", 140, 260, 200, 224, 20), Row(".B", 335, 360, 200, 224, 20)]
+    letters = [[("1", 140.0)], [("2", 240.0)], [("3", 340.0)], [("A", 140.0), ("C", 240.0)], []]
     (rows,), taken, _ = take_tables(boxes, letters, find_strokes(page, boxes), _merge_rows)
     assert [row.cells for row in rows] == [("1", "2", "3"), ("A", "C", "B")]
     assert taken == {0, 1, 2, 3, 4}
@@ -682,12 +698,21 @@ def test_a_box_that_runs_over_both_columns_is_cut_where_no_ink_is_between_them()
     page[80:100, 40:280] = page[80:100, 330:560] = 0
     boxes = [Row("left right", 40, 560, 100, 120, 20)]
     letters = [[(letter, x) for letter, x in zip("leftright", map(float, range(40, 580, 60)), strict=True)]]
-    find_strokes(page, boxes).cut_boxes(boxes, letters, 300.0)
-    assert [(box.text, box.left, box.right) for box in boxes] == [("left", 40, 300.0), ("right", 300.0, 560)]
+    whole, columns = list(boxes), [Row("one", 40, 280, 60, 80, 20), Row("two", 330, 560, 60, 80, 20)]
+    strokes = find_strokes(page, boxes)
+    # Without a line of each column beside it, it is a title across both.
+    for beside in ([], columns[:1], columns[1:]):
+        strokes.cut_boxes(alone := [*whole, *beside], [[], []], 300.0)
+        assert alone == [*whole, *beside]
+    strokes.cut_boxes(boxes := [*whole, *columns], places := [*letters, [], []], 300.0)
+    assert [(box.text, box.left, box.right) for box in (boxes[0], boxes[-1])] == [
+        ("left", 40, 300.0),
+        ("right", 300.0, 560),
+    ]
+    assert ["".join(letter for letter, _ in line) for line in places] == ["left", "", "", "right"]
     page[80:100, 280:330] = 0
-    whole = [Row("left right", 40, 560, 100, 120, 20)]
-    find_strokes(page, whole).cut_boxes(whole, [[]], 300.0)
-    assert [box.text for box in whole] == ["left right"]
+    find_strokes(page, whole).cut_boxes(uncut := [*whole, *columns], [[], [], []], 300.0)
+    assert [box.text for box in uncut] == ["left right", "one", "two"]
 
 
 def test_a_second_column_of_questions_with_options_is_a_column_of_its_own() -> None:
@@ -709,11 +734,23 @@ def test_a_second_column_of_questions_with_options_is_a_column_of_its_own() -> N
     assert texts[20] == "5. What is it?" and len(texts) == 40
 
 
+def test_a_short_last_column_is_one_where_its_numbers_run_on() -> None:
+    left = [
+        Row(f"{number}. What is it?", 60, 400, 900 - 40 * number, 916 - 40 * number, 14)
+        for number in range(1, 20)
+    ]
+    right = [Row(f"{number}. What is it?", 540, 900, y, y + 16, 14) for number, y in ((20, 860), (21, 700))]
+    marks = [replace(row, text="(5)", right=560) for row in right]
+    assert [row.text[:3] for row in merge_boxes([*left, *right], 1000)][-3:] == ["19.", "20.", "21."]
+    assert merge_boxes([*left, *marks], 1000)[0].text.endswith("(5)")
+
+
 @pytest.mark.parametrize(
     ("read", "meant"),
     [
         ("A) comeB) cameC) will comeD) go", "A) come  B) came  C) will come  D) go"),
         ("a. one b. 2c. three", "a. one b. 2  c. three"),
+        ("(A)R+1==F(B)F+1==R(C)(R+1)%m==F(D)R==F", "(A)R+1==F  (B)F+1==R  (C)(R+1)%m==F  (D)R==F"),
         ("A. vitamin B. is here", "A. vitamin B. is here"),
         ("A) of AB) only", "A) of AB) only"),
         ("_4) The Great Wall is in", "____ 4) The Great Wall is in"),
