@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import combinations, pairwise, zip_longest
 
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.cleaning import is_cjk
@@ -63,7 +63,63 @@ def repair_lines(lines: Sequence[Line]) -> list[Line]:
             last += 1
         text = _WORN_BLANK.sub("____ ", text)
         repaired.append(replace(line, text=_part_options(text)))
-    return _repair_options(_fill_numbers(_repair_numbers(_close_places(repaired))))
+    repaired = _repair_statements(_close_places(repaired))
+    return _repair_options(_fill_numbers(_repair_numbers(repaired)))
+
+
+_ROMANS = "ⅠⅡⅢⅣⅤⅥⅦⅧ"
+_SPELLED = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
+# `Ⅰ. 规模`: a statement; `仅Ⅱ、、IV`: an option that names some of them
+_STATEMENT = re.compile(rf"(?:^|(?<=\s))([{_ROMANS}]|[IV]{{1,4}})\s*[.．、]\s*(?=[^\s{_ROMANS}])")
+# `1. 规模  Ⅱ. 稳定`
+_FIRST_STATEMENT = re.compile(r"\s*[1lI|]\s*[.．、][^\n]*[\s。；;]Ⅱ\s*[.．、]")
+_NAMED = re.compile(rf"(?:[{_ROMANS}]|[IV1l|]{{0,4}})(?:、(?:[{_ROMANS}]|[IV1l|]{{0,4}}))+(?![^\W\d_])")
+
+
+def _repair_statements(lines: Sequence[Line]) -> list[Line]:
+    """Give back the numerals of statements that options name: they rise, and none is above the last.
+
+    A numeral that is lost, or read as a stroke, is written where only one can stand in its place.
+    """
+    repaired: list[Line] = []
+    last = 0
+    for line, below in zip_longest(lines, lines[1:]):
+        if _FIRST_STATEMENT.match(f"{line.text}\n{below.text if below else ''}"):
+            line = replace(line, text=f"Ⅰ{line.text.lstrip()[1:]}")
+        if _NUMBER.match(line.text):
+            last = 0
+        if _LETTER.match(line.text):
+            line = replace(line, text=_write_named(line.text, last))
+        else:
+            last = max([last, *(_read_roman(mark[1]) for mark in _STATEMENT.finditer(line.text))])
+        repaired.append(line)
+    return repaired
+
+
+def _write_named(text: str, last: int) -> str:
+    """The text of options with all numerals of the statements that they name."""
+    return _NAMED.sub(lambda run: _write_romans(run[0], last), text)
+
+
+def _read_roman(numeral: str) -> int:
+    return _SPELLED.index(numeral) + 1 if numeral in _SPELLED else _ROMANS.find(numeral) + 1
+
+
+def _write_romans(run: str, last: int) -> str:
+    """A run of numerals up to the last statement, `Ⅱ、、IV`, in full where one alone fits."""
+    named = run.split("、")
+    if not any(one and one in _ROMANS for one in named):
+        return run
+    # what was read holds where it may: a stroke is any numeral, a `V` may have lost its own
+    known = [0 if one in ("", "1", "l", "|", "I", "V") else _read_roman(one) for one in named]
+    fits = [
+        picked
+        for picked in combinations(range(1, last + 1), len(named))
+        if all(value in (0, own) for value, own in zip(known, picked, strict=True))
+        and all(one != "V" or own > 3 for one, own in zip(named, picked, strict=True))
+        and all(one != "I" or own < 4 for one, own in zip(named, picked, strict=True))
+    ]
+    return "、".join(_ROMANS[own - 1] for own in fits[0]) if len(fits) == 1 else run
 
 
 def _close_places(lines: Sequence[Line]) -> list[Line]:
@@ -77,9 +133,9 @@ def _close_places(lines: Sequence[Line]) -> list[Line]:
 
 
 _NUMBER = re.compile(r"\s*(?:(Q)\s?)?(\d{1,2})\s*([.．、)）])\s*(?=\S)")
-# `3How`, `11a) Write`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
+# `3How`, `11a) Write`, `3a Write`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
 _GLUED_NUMBER = re.compile(
-    r"\s*(?:Q\s?|[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b|[a-c]\s?[)）])"
+    r"\s*(?:Q\s?|[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b|[a-c]\s?[)）]|a\s+[A-Z])"
 )
 _HEADLESS = re.compile(r"\s*[.．]\s*(?=[A-Z][a-z])")
 # `Y0.`, `À.`: a token before a stop that holds what is left of a number; options are none

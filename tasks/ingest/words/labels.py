@@ -176,6 +176,8 @@ def parse_label(text: str) -> Label | None:
             and body[match.end()].isdigit()
             and not body[match.end() - 1].isspace()
         )
+        if is_weak and value == 0:
+            continue  # `0.01`
         if style == "romanl" and token in ("v", "x"):
             is_weak = True
         if style == "cn" and body[len(token) :].lstrip()[:1] in ",，.:：" and len(token) == 1:

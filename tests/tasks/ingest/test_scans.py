@@ -118,6 +118,25 @@ def test_a_number_before_a_part_gets_its_stop_and_one_alone_counts_where_those_a
     assert [line.text for line in repair_lines(read)][1:4] == ["9", "9. ", "i) Read."]
 
 
+def test_numerals_of_statements_are_given_back_where_one_alone_fits() -> None:
+    read = """
+7. 还要看什么？
+1. 水的多少 Ⅱ. 风的大小
+Ⅲ.地的高低 IV. 人的多少
+A. 仅Ⅲ  B. 仅1、Ⅱ
+C. 仅Ⅱ、、IV  D. I、Ⅱ、、V
+8. 还有什么？
+A. Ⅱ、、IV
+"""
+    assert mend(read)[1:5] == [
+        "Ⅰ. 水的多少 Ⅱ. 风的大小",
+        "Ⅲ.地的高低 IV. 人的多少",
+        "A. 仅Ⅲ  B. 仅Ⅰ、Ⅱ",
+        "C. 仅Ⅱ、Ⅲ、Ⅳ  D. Ⅰ、Ⅱ、Ⅲ、Ⅳ",
+    ]
+    assert mend(read)[6] == "A. Ⅱ、、IV"
+
+
 def test_the_place_of_a_key_that_lost_its_far_bracket_is_closed() -> None:
     assert mend("1. 最大的是（\n2. 最小的是：（B\n3. 最高的是（\n）。") == [
         *("1. 最大的是（）", "2. 最小的是：（B）", "3. 最高的是（", "）。")
@@ -410,13 +429,40 @@ QUESTION = ("1. What is entropy?", "A) heat", "B) order")
 def test_a_page_is_found_in_full_after_a_line_of_another_was_read_by_itself() -> None:
     """The engine keeps its switches: told once to find no lines, it finds none in the next page."""
     from tasks.ingest.readers import ocr
+    from tasks.ingest.readers.levelling import find_marks
 
     engine = ocr._make_engine()
     page = draw_text(*QUESTION)
     for _ in range(2):
         assert [text for _, text, *_ in ocr._find_boxes(engine, page)] == list(QUESTION)
         # no box is known, so that every line is read again
-        assert len(ocr._look_again(engine, page, [])) >= 1
+        assert len(ocr._look_again(engine, page, [], *find_marks(page))) >= 1
+
+
+@needs_ocr
+def test_a_number_beside_a_question_that_the_detector_passed_over_is_read_again() -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers import ocr
+    from tasks.ingest.readers.levelling import find_marks
+
+    engine = ocr._make_engine()
+    page = draw_text("What is entropy?")
+    page = numpy.hstack([numpy.full((page.shape[0], 200, 3), 255, dtype=numpy.uint8), page])
+    ((corners, *_),) = ocr._find_boxes(engine, page)
+    foot = int(max(y for _, y in corners)) - 12
+
+    def look(number: str, text: str) -> list[str]:
+        shown = cv2.putText(page.copy(), number, (190, foot), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 2)
+        found = ocr._look_beside(engine, shown, [(corners, text, 1.0, [])], *find_marks(shown))
+        return [box[1] for box in found]
+
+    assert look("7", "What is entropy?") == ["7. "]
+    assert look("7", "b) order") == ["7. "]
+    assert look("7", "order") == [] == look("K", "What is entropy?")
+    # A stroke is no number unless the letter of a part stands beside it.
+    assert look("1", "What is entropy?") == []
 
 
 @needs_ocr
