@@ -241,7 +241,7 @@ def _find_worn(text: str, number: int, is_bound: bool) -> int:
     return worn.end() if all(agreeing) and (is_bound or agreeing) else 0
 
 
-_LETTER = re.compile(r"\s*[（(]?([A-H])\s*[)）.．、]")
+_LETTER = re.compile(r"\s*([（(]?)([A-H])\s*([)）.．、])")
 _LETTERS = re.compile(r"(?:^|\s)[（(]?[A-H]\s*[)）.．、]")
 # one sign and a closing bracket: `0) 12`, `P) The`, `) Animals`
 _WORN_LETTER = re.compile(r"\s*[（(]?[^\s)）]?\s?[)）]\s*(?=\S)")
@@ -262,14 +262,14 @@ def _repair_options(lines: list[Line]) -> list[Line]:
         for (first, left), (last, right) in pairwise(letters):
             wanted = [chr(code) for code in range(ord(left) + 1, ord(right))]
             places = _choose(lines, range(first + 1, last), wanted)
-            _write_letters(repaired, places, wanted)
+            _write_letters(repaired, places, wanted, lines[first])
         top, letter = letters[0]
         wanted = [chr(code) for code in range(ord("A"), ord(letter))]
         above = range(max(stretch.start, top - len(wanted)), top)
         if len(above) == len(wanted) and all(
             _find_letter_end(lines[index].text, name) for index, name in zip(above, wanted, strict=True)
         ):
-            _write_letters(repaired, list(above), wanted)
+            _write_letters(repaired, list(above), wanted, lines[top])
         _repair_last(lines, repaired, stretch, letters[-1], usual)
     return repaired
 
@@ -296,8 +296,8 @@ def _read_letters(lines: Sequence[Line], stretch: range) -> list[tuple[int, str]
             continue
         if len(_LETTERS.findall(lines[index].text)) > 1:
             return None
-        if not letters or match.group(1) > letters[-1][1]:
-            letters.append((index, match.group(1)))
+        if not letters or match.group(2) > letters[-1][1]:
+            letters.append((index, match.group(2)))
     return letters
 
 
@@ -340,7 +340,7 @@ def _repair_last(
         is_alone = place + 1 == stretch.stop < len(lines) and ord(letter) - ord("A") + 1 == usual
         if not end and not (is_alone and len(text) < _LONGEST_OPTION and lines[place].kind == "body"):
             return
-        _write_letters(repaired, [place], [letter])
+        _write_letters(repaired, [place], [letter], lines[last[0]])
 
 
 def _find_letter_end(text: str, letter: str) -> int:
@@ -354,12 +354,14 @@ def _find_letter_end(text: str, letter: str) -> int:
     return max((match.end() for match in matches if match is not None), default=0)
 
 
-def _write_letters(lines: list[Line], places: Sequence[int], letters: Sequence[str]) -> None:
+def _write_letters(lines: list[Line], places: Sequence[int], letters: Sequence[str], beside: Line) -> None:
+    """Write the letters of options as the one of the line beside them is printed."""
+    form = _LETTER.match(beside.text)
+    opening, stop = (form[1], form[3]) if form is not None else ("", ")")
     for place, letter in zip(places, letters, strict=False):
         text = lines[place].text
-        lines[place] = replace(
-            lines[place], text=f"{letter}) {text[_find_letter_end(text, letter) :].strip()}"
-        )
+        rest = text[_find_letter_end(text, letter) :].strip()
+        lines[place] = replace(lines[place], text=f"{opening}{letter}{stop} {rest}")
 
 
 # `1). 10 ms`: the two strokes of a D, apart

@@ -68,6 +68,11 @@ def test_the_letter_between_two_options_is_given_back(read: str) -> None:
     )
 
 
+def test_a_letter_given_back_has_the_stop_of_the_letters_beside_it() -> None:
+    read = "1、多少个月？\nA、6\nB:12\nC、18\nD、24\n2、多少天？"
+    assert mend(read)[2] == "B、 12"
+
+
 @pytest.mark.parametrize("read", ["0) Gobi", "D Gobi", ") Gobi", "Gobi", "B) Gobi"])
 def test_the_letter_of_a_last_option_is_given_back_where_other_questions_have_it(read: str) -> None:
     text = CHOICE + f"Q3. Which is it?\nA) Alps\nB) Pacific\nC) Nile\n{read}\nQ4. And now?"
