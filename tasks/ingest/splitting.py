@@ -17,7 +17,7 @@ from tasks.ingest.content.choices import (
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
-from tasks.ingest.content.free_answers import drop_asking_lead, take_below
+from tasks.ingest.content.free_answers import drop_asking_lead, keep_translations, take_below
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
@@ -557,6 +557,7 @@ def _split_part(
     ask_in_passage(drafts)
     read_filled(drafts, paper.language)
     read_bracketed_ends(drafts)
+    keep_translations(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys

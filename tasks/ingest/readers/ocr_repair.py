@@ -35,6 +35,12 @@ _HEADING = re.compile(rf"\s*([{re.escape(''.join(_STROKES))}四五六七九])\s*
 _LOST_NUMBER = re.compile(r"\s*、\s*(?=[^\s\d])")
 # what is left of a blank before the number of its question: `_4)`
 _WORN_BLANK = re.compile(r"^\s*_+\s*(?=\d{1,3}\s*[.．、)）])")
+# a speck before a number: `·IV. 书面表达`
+_SPECK = re.compile(r"^\s*[·•'`]\s*(?=(?:\d{1,2}|[IVX]{1,4}|[Ⅰ-Ⅹ一二三四五六七八九十]{1,2})\s*[、.．])")
+# `答案：1、√2、×3、·√`: keys in a row, whose spaces are lost
+_KEYS_IN_ROW = re.compile(
+    r"\s*(?:[^\d\s]{1,8}[:：]\s*)?(?:\d{1,3}\s*[、.．]\s*[·•]?\s*(?:[A-H]{1,6}|[√×✓✗])\s*){2,}"
+)
 # the place of a key at the end of a line, whose far bracket no box held: `最大的是（`, `其目的是：（B`
 _OPEN_PLACE = re.compile(r"(?<=[\u3000-\u9fff：？])\s*[(（]\s*[A-H]{0,5}\s*$")
 _CLOSES = re.compile(r"[^(（]*[)）]")
@@ -61,7 +67,7 @@ def repair_lines(lines: Sequence[Line]) -> list[Line]:
         elif lost and len(text) < 80 and last < len(_CHINESE) and find_type_in_title(text) is not None:
             text = f"{_CHINESE[last]}、{text[lost.end() :]}"
             last += 1
-        text = _WORN_BLANK.sub("____ ", text)
+        text = _part_keys(_SPECK.sub("", _WORN_BLANK.sub("____ ", text)))
         repaired.append(replace(line, text=_part_options(text)))
     repaired = _repair_statements(_close_places(repaired))
     return _repair_options(_fill_numbers(_repair_numbers(repaired)))
@@ -120,6 +126,13 @@ def _write_romans(run: str, last: int) -> str:
         and all(one != "I" or own < 4 for one, own in zip(named, picked, strict=True))
     ]
     return "、".join(_ROMANS[own - 1] for own in fits[0]) if len(fits) == 1 else run
+
+
+def _part_keys(text: str) -> str:
+    """Keys in a row with spaces between them, and without specks."""
+    if _KEYS_IN_ROW.fullmatch(text) is None:
+        return text
+    return re.sub(r"(?<=[A-H√×✓✗])(?=\d)", "  ", re.sub("[·•]", "", text))
 
 
 def _close_places(lines: Sequence[Line]) -> list[Line]:
@@ -389,6 +402,8 @@ def _part_row(text: str) -> str:
     if first is None:
         return text
     opening, letter, stop = first.groups()
+    if not opening and all(f"({chr(ord(letter) + step)}{stop}" in text for step in (1, 2)):
+        return _part_row(f"({text.lstrip()}")  # `a) 2 (b) 4 (c) 6`: the first bracket is lost
     if opening and all(text.count(f"{opening}{one}{stop}") == 1 for one in "ABCD"):
         return re.sub(rf"(?<=\S)(?={re.escape(opening)}[B-D]{re.escape(stop)})", "  ", text)
     place, cuts = first.end(), []

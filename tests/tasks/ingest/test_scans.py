@@ -123,6 +123,20 @@ def test_a_number_before_a_part_gets_its_stop_and_one_alone_counts_where_those_a
     assert [line.text for line in repair_lines(read)][1:4] == ["9", "9. ", "i) Read."]
 
 
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [
+        ("答案: 1、√2、×3、·√4、×", "答案: 1、√  2、×  3、√  4、×"),
+        ("1.AB2.C 3.D", "1.AB  2.C 3.D"),
+        ("·IV.书面表达(10分)", "IV.书面表达(10分)"),
+        ("·水车和风车", "·水车和风车"),
+        ("第1、A2、型水车", "第1、A2、型水车"),
+    ],
+)
+def test_keys_in_a_row_are_parted_and_specks_before_numbers_go(read: str, meant: str) -> None:
+    assert mend(read) == [meant]
+
+
 def test_numerals_of_statements_are_given_back_where_one_alone_fits() -> None:
     read = """
 7. 还要看什么？
@@ -800,6 +814,7 @@ def test_a_short_last_column_is_one_where_its_numbers_run_on() -> None:
     ("read", "meant"),
     [
         ("A) comeB) cameC) will comeD) go", "A) come  B) came  C) will come  D) go"),
+        ("a) 2 (b) 4 (c) 6 (d) 8", "(a) 2 (b) 4 (c) 6 (d) 8"),
         ("a. one b. 2c. three", "a. one b. 2  c. three"),
         ("(A)R+1==F(B)F+1==R(C)(R+1)%m==F(D)R==F", "(A)R+1==F  (B)F+1==R  (C)(R+1)%m==F  (D)R==F"),
         ("A. vitamin B. is here", "A. vitamin B. is here"),
