@@ -376,9 +376,9 @@ def _look_again(
         right, foot = (marks[line, :2] + marks[line, 2:]).max(axis=0) + 0.3 * size
         if foot - top > 3 * size:
             continue
-        box = _read_piece(engine, picture, (left, top, right, foot), SURE_AGAIN)
-        if box is not None:
-            found.append(box)
+        again = _read_piece(engine, picture, (left, top, right, foot), SURE_AGAIN)
+        if again is not None:
+            found.append(again)
     return found
 
 

@@ -234,7 +234,7 @@ def _fill_numbers(lines: list[Line]) -> list[Line]:
 
 
 def _find_alone(line: Line, number: int, before: Line) -> int:
-    """Where a line ends that is this number alone, right below the one before; 0 for others, such as marks."""
+    """Where a line ends that is this number alone, below the one before; 0 for marks."""
     is_below = abs(line.look.left - before.look.left) < line.look.size
     return len(line.text) if is_below and line.text.strip() == str(number) else 0
 
