@@ -245,7 +245,7 @@ _COUNTING = ("num", "paren", "nump", "word", "bracket")
 
 
 def _list_instructions(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:
-    """The sentences right below a title, `Answer any four questions.`: they tell how to answer its section."""
+    """The sentences right below a title that tell how: `Answer any four questions.`"""
     return [
         below
         for above, below in pairwise(sorted(typed))

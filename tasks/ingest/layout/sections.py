@@ -334,6 +334,6 @@ def drop_title(section: Section) -> list[Piece]:
 
 
 def may_choose(section: Section, questions: Sequence[Sequence[Piece]]) -> bool:
-    """Whether a section is not titled `Objective questions` above questions that offer no options."""
+    """Whether a section is not an `Objective test` whose questions offer no options."""
     is_objective = section.fine is not None and section.fine.name == "objective"
     return not is_objective or any(offers_options(lines, True) for lines in questions)

@@ -383,9 +383,9 @@ def _look_again(
 
 
 def _look_beside(engine: Any, picture: Any, found: Sequence[_Box], marks: Any, size: float) -> list[_Box]:
-    """Read the numbers of questions that the detector passed over: signs alone, left of a line that begins as one.
+    """Read the numbers of questions that the detector passed over.
 
-    A stroke is read as 1, so that number needs the letter of a part beside it.
+    They are signs alone, left of a line that begins as a question. A stroke is read as 1, so that number needs the letter of a part beside it.
     """
     import numpy
 
@@ -529,7 +529,7 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
 
 
 def find_gutter(boxes: Sequence[Row], width: float, share: float = COLUMN_SHARES[0]) -> float | None:
-    """The x of the gap between two columns of such a share each, with the fewest boxes across it, or None."""
+    """The x of the gap between two columns, with the fewest boxes across it, or None."""
     border = find_column_border(list(boxes), width, share) if len(boxes) >= LEAST_BOXES else None
     if border is None:
         return None

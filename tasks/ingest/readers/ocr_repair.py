@@ -83,9 +83,9 @@ _NAMED = re.compile(rf"(?:[{_ROMANS}]|[IV1l|]{{0,4}})(?:、(?:[{_ROMANS}]|[IV1l|
 
 
 def _repair_statements(lines: Sequence[Line]) -> list[Line]:
-    """Give back the numerals of statements that options name: they rise, and none is above the last.
+    """Give back the numerals of statements that options name.
 
-    A numeral that is lost, or read as a stroke, is written where only one can stand in its place.
+    They rise, and none is above the last. A numeral that is lost, or read as a stroke, is written where only one can stand in its place.
     """
     repaired: list[Line] = []
     last = 0
