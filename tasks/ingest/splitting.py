@@ -19,7 +19,7 @@ from tasks.ingest.content.choices import (
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
-from tasks.ingest.content.free_answers import drop_asking_lead, take_below
+from tasks.ingest.content.free_answers import drop_asking_lead, keep_translations, take_below
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
@@ -88,7 +88,7 @@ from tasks.ingest.layout.outlines import (
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, join_pieces, make_pieces
 from tasks.ingest.layout.section_questions import split_section
-from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules
+from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules, may_choose
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.numbered_cells import part_cells
@@ -525,6 +525,9 @@ def _split_part(
             chunks.append((number, section, own, drop_title(section), None))
             continue
         found, carry = split_section(section, carry)
+        if not may_choose(section, [lines for _, lines, _ in found]):
+            section.fine = None
+            stretches[-1] = replace(stretches[-1], fine=None)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
@@ -578,6 +581,7 @@ def _split_part(
     ask_in_passage(drafts)
     read_filled(drafts, paper.language)
     read_bracketed_ends(drafts)
+    keep_translations(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys

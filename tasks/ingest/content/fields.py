@@ -141,11 +141,19 @@ def _is_letter(answer: str) -> bool:
 
 
 def _strict_options(body: Sequence[Piece]) -> OptionSplit | None:
-    """Four plainly marked options at least, under a heading that announces none; else None."""
+    """Four plainly marked options at least, under a heading that announces none; else None.
+
+    `A: 101` is no option there: it says what A is.
+    """
+    if any(_NAMED_A.match(piece.text) for piece in body):
+        return None
     split = split_options(body, is_choice=False)
     if split is None or len(split.options) < 4 or split.notes:
         return None
     return split
+
+
+_NAMED_A = re.compile(r"\s*A\s*[:：]")
 
 
 def _prefer_correct(text: str, draft: Draft) -> str:

@@ -17,6 +17,7 @@ from tasks.ingest.words.answers import (
     TRUTH_KEY,
     corrects,
     is_count,
+    match_answer,
     read_bare_truth,
     read_bracketed_key,
     read_bracketed_truth,
@@ -267,6 +268,28 @@ def take_below(draft: Draft, answer: str) -> None:
         draft.question_type, draft.answer = "true_false", [truth]
     elif draft.fine is None and not draft.material:
         draft.question_type = infer_free_type(draft.stem, None)
+
+
+_LEAST_AGAIN = 3
+_NUMBERED_WORD = re.compile(r"[^\W\d_]{2,12}\s*(\d{1,3})\s*[:：.．)）]")
+
+
+def keep_translations(drafts: Sequence[Draft]) -> None:
+    """Keep a question that its paper prints again in another language as a remark.
+
+    `Prashn 5: …` below `Question 5` is no answer to it.
+    """
+    again = [draft for draft in drafts if _prints_again(draft)]
+    for draft in again if len(again) >= _LEAST_AGAIN else ():
+        draft.explanation = "\n".join(filter(None, (draft.explanation, *draft.answer)))
+        draft.answer = []
+        draft.notes.remove("answer_without_mark")
+
+
+def _prints_again(draft: Draft) -> bool:
+    lines = "\n".join(draft.answer).split("\n") if "answer_without_mark" in draft.notes else []
+    marks = [_NUMBERED_WORD.match(line) for line in lines if match_answer(line) is None]
+    return any(mark is not None and int(mark[1]) == draft.value for mark in marks)
 
 
 def _read_judged(draft: Draft, answer: str) -> str | None:

@@ -152,7 +152,7 @@ def _cut_remark(text: str) -> str:
 
 _LEAST_ECHO = 2
 _MARK_AFTER = re.compile(
-    rf"[\s：:。.？?；;]*(?:{BRACKETED}\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
+    rf"[\s：:。.？?；;]*(?:{BRACKETED}\s*)?(?:[（(]?(?:参考)?(?:答案?|答题|解答?|证明)(?:要点)?\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
 )
 
 

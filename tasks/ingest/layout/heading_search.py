@@ -73,8 +73,8 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         if label.style in ("word", "part") and ONLY_WORTH.fullmatch(above.text[label.end :]):
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
-    for index in _list_counted(pieces, typed):
-        del typed[index]
+    for index in (*_list_counted(pieces, typed), *_list_instructions(pieces, typed)):
+        typed.pop(index, None)
     typed |= _continue_capitals(pieces, typed)
     found = {**_find_restarts(pieces, typed), **typed, **_find_alike(pieces, typed)} or _head_numbered_lists(
         pieces
@@ -108,20 +108,24 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             and (not typed or label.style == "roman")
         ):
             continue  # numbers stand above it: it counts statements inside a question
+        text = piece.text[label.end :]
+        if label.style == "part" and len(text) < _LONGEST_ABOVE and index + 1 in typed:
+            # `第Ⅰ卷（选择题 共6分）` above `一、选择题` only holds sections
+            found[index] = Heading(label, "", None, None, len(piece.text))
+            last[label.style] = label.value
+            continue
         expected = last.get(label.style, 0) + 1
         if label.value != expected or (styles and label.style not in styles and label.style != "part"):
             continue
         if not last.get(label.style) and not _has_successor(pieces, index, label):
             continue
         last[label.style] = label.value
-        text = piece.text[label.end :]
-        if label.style == "part" and len(text) < 40 and index + 1 in typed:
-            # `第Ⅰ卷（选择题 共6分）` above `一、选择题` only holds sections
-            found[index] = Heading(label, "", None, None, len(piece.text))
-            continue
         marks = MARKS_GROUP.match(text)
         found[index] = Heading(label, "", None, read_points(marks[0]) if marks else None, label.end)
     return found
+
+
+_LONGEST_ABOVE = 40
 
 
 def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
@@ -237,6 +241,20 @@ def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
 
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket")
+
+
+def _list_instructions(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:
+    """The sentences right below a title that tell how: `Answer any four questions.`"""
+    return [
+        below
+        for above, below in pairwise(sorted(typed))
+        if below - above <= _NEAR
+        and typed[above].fine is not None
+        and typed[below].label is None
+        and match_exactly(typed[below].title) is None
+        and tells_how(pieces[below])
+        and not any(piece.label is not None for piece in pieces[above + 1 : below])
+    ]
 
 
 def _list_counted(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:

@@ -68,8 +68,12 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
         return None  # `Choose the correct answer (A, B, C or D). No calculators.`
     around = [_OPTION.match(piece.text) for piece in lines.pieces[max(place - 1, 0) : place + 2]]
     letters = [ord(one[1]) if one is not None else 0 for one in around]
-    if _OPTION.match(text) and any(right == left + 1 for left, right in pairwise(letters)):
-        return None  # `C. A is true but R is false.`
+    own = _OPTION.match(text)
+    if own is not None and (
+        any(right == left + 1 for left, right in pairwise(letters))
+        or re.search(rf"\s[（(]?{chr(ord(own[1]) + 1)}\s*[)）.．、:：]", text)
+    ):
+        return None  # `C. A is true but R is false.`, `C) true, false  D) false, true`
     found: dict[str, str] = {}
     for at, word in enumerate(words):
         truth = read_truth(word) if len(word) > 1 and word.casefold() in _JUDGING else None

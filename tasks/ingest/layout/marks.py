@@ -388,6 +388,7 @@ _BRACKETED = re.compile(
 _NUMERALS = "一二三四五六七八九十"
 _HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEAST_BELOW, _NEAR = 2, 3
+_MOST_HEADING = 0.8
 
 
 def _write_framed(lines: IndexedLines) -> IndexedLines:
@@ -451,7 +452,7 @@ def _find_bracketed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
         )
     ]
     # below every question it is what a platform says of its type
-    return titles if len(heads) == len(titles) else []
+    return titles if len(heads) >= _MOST_HEADING * len(titles) else []
 
 
 def _write_types(lines: IndexedLines, titles: Sequence[int]) -> IndexedLines:

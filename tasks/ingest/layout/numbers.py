@@ -60,6 +60,9 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         if cases and not broke:
             case = bisect_right(cases, before)
             broke = case < len(cases) and cases[case] < index
+        if style == "word" and label.text == spots[0][2].text and label.value == 1 and place + 1 < len(spots):
+            # no `Problem 2` has a `Problem 1` and a `Problem 2` within it: a further paper begins
+            broke = broke or spots[place + 1][2].value == label.value + 1
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != first_stop else 0.0
         after = section.pieces[index].text[begin + label.end :]

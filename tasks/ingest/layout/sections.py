@@ -320,3 +320,9 @@ def drop_title(section: Section) -> list[Piece]:
     first, *rest = section.pieces
     text = first.text[first.label.end if first.label is not None else 0 :].strip(" –—-")
     return rest if _WORTH_TITLE.fullmatch(text) and not begins_asking(text) else section.pieces
+
+
+def may_choose(section: Section, questions: Sequence[Sequence[Piece]]) -> bool:
+    """Whether a section is not an `Objective test` whose questions offer no options."""
+    is_objective = section.fine is not None and section.fine.name == "objective"
+    return not is_objective or any(offers_options(lines, True) for lines in questions)

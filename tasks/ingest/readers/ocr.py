@@ -61,10 +61,18 @@ MOST_TRIED = 6
 LEAST_AGAIN = 8
 SURE_AGAIN = 0.85
 MAX_AGAIN = 400
+# In sizes of the print: a sign of a number is so high at least, so large at most, and so near to the line that it counts.
+LEAST_SIGN, MOST_SIGN, BESIDE, BESIDE_HEIGHT = 0.5, 1.6, 8.0, 0.7
+SURE_BESIDE, MOST_SIGNS = 0.95, 4
+_ALONE = re.compile(r"\s*([1-9]\d?)\s*[.．、]?\s*")
+_BEGINS_PART = re.compile(r"\s*[(（]?(?:[a-e]|[ivx]{1,3}|[1-9])\s*[)）]|[ai]\s*$")
+_BEGINS_QUESTION = re.compile(r"\s*[A-Z\u4e00-\u9fff“\"'(（]")
 # Of a page that is partly text, OCR's part is kept where so many of its lines begin a question, an option or an answer.
 LEAST_STARTS = 3
 # Fewer boxes make no two columns.
 LEAST_BOXES = 12
+# A column has such a share of the boxes; the last one of a paper may have less, where more numbers run on by columns.
+COLUMN_SHARES = (0.2, 0.05)
 # All but one row of what is no column are narrower than so much of the page.
 NARROW = 0.2
 # So many rows at the top and at the foot of a page may be its header and footer.
@@ -242,7 +250,9 @@ def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = 
     height, width = picture.shape[:2]
     page = Page(float(width), float(height))
     page.frame = PictureFrame(float(height), float(wide_shown), float(tall_shown), find_source)
-    found += _look_again(engine, picture, [box[0] for box in found])
+    marks, size = find_marks(picture)
+    found += _look_again(engine, picture, [box[0] for box in found], marks, size)
+    found += _look_beside(engine, picture, found, marks, size)
     boxes: list[Row] = []
     letters: list[list[Letter]] = []
     for corners, text, score, starts in found:
@@ -345,7 +355,9 @@ def _is_known(box: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> bool:
     return shared > 0.5 * area
 
 
-def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float]]]) -> list[_Box]:
+def _look_again(
+    engine: Any, picture: Any, corners: list[list[tuple[float, float]]], marks: Any, size: float
+) -> list[_Box]:
     """Read the lines of marks that the detector passed over."""
     import cv2
     import numpy
@@ -354,7 +366,6 @@ def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float
     covered = numpy.zeros((height, width), dtype=numpy.uint8)
     for box in corners:
         cv2.fillPoly(covered, [numpy.array(box, dtype=numpy.int32)], 255)
-    marks, size = find_marks(picture)
     found: list[_Box] = []
     for line in link_marks(marks, size)[:MAX_AGAIN]:
         across = marks[line, 0] + marks[line, 2] / 2
@@ -365,16 +376,66 @@ def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float
         right, foot = (marks[line, :2] + marks[line, 2:]).max(axis=0) + 0.3 * size
         if foot - top > 3 * size:
             continue
-        piece = picture[max(0, int(top)) : int(foot) + 1, max(0, int(left)) : int(right) + 1]
-        try:
-            seen = _ask(engine, numpy.ascontiguousarray(piece), use_det=False)
-        except _UnreadError:
-            continue
-        if seen.txts and seen.scores[0] >= SURE_AGAIN:
-            box = [(float(left), float(top)), (float(right), float(top))]
-            box += [(float(right), float(foot)), (float(left), float(foot))]
-            found.append((box, str(seen.txts[0]), float(seen.scores[0]), []))
+        again = _read_piece(engine, picture, (left, top, right, foot), SURE_AGAIN)
+        if again is not None:
+            found.append(again)
     return found
+
+
+def _look_beside(engine: Any, picture: Any, found: Sequence[_Box], marks: Any, size: float) -> list[_Box]:
+    """Read the numbers of questions that the detector passed over.
+
+    They are signs alone, left of a line that begins as a question. A stroke is read as 1, so that number needs the letter of a part beside it.
+    """
+    import numpy
+
+    if not len(marks):
+        return []
+    middles = marks[:, :2] + marks[:, 2:] / 2
+    edges = [_measure_edges(box[0]) for box in found]
+    is_free = (marks[:, 3] > LEAST_SIGN * size) & (marks[:, 2:].max(axis=1) < MOST_SIGN * size)
+    for left, top, right, foot in edges:
+        is_free &= ~((middles >= (left, top)) & (middles <= (right, foot))).all(axis=1)
+    numbers: list[_Box] = []
+    for (_, text, *_), (left, top, _, foot) in zip(found, edges, strict=True):
+        begins = _BEGINS_PART.match(text) or _BEGINS_QUESTION.match(text)
+        height = (top + foot) / 2
+        if not begins or any(other[2] <= left and other[1] < height < other[3] for other in edges):
+            continue
+        apart = numpy.maximum((left - middles[:, 0]) / BESIDE, abs(middles[:, 1] - height) / BESIDE_HEIGHT)
+        near = marks[is_free & (middles[:, 0] < left) & (apart < size)]
+        if not 0 < len(near) <= MOST_SIGNS:
+            continue
+        around = (
+            *(near[:, :2].min(axis=0) - 0.4 * size),
+            *((near[:, :2] + near[:, 2:]).max(axis=0) + 0.4 * size),
+        )
+        box = _read_piece(engine, picture, around, SURE_BESIDE)
+        number = _ALONE.fullmatch(box[1]) if box is not None else None
+        if box is not None and number and (number[1] != "1" or _BEGINS_PART.match(text)):
+            numbers.append((box[0], f"{number[1]}. ", box[2], []))
+    return numbers
+
+
+def _measure_edges(corners: Sequence[tuple[float, float]]) -> tuple[float, float, float, float]:
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _read_piece(engine: Any, picture: Any, around: Sequence[float], least: float) -> _Box | None:
+    """What a piece of a picture says, read as one line; None where it is read less surely."""
+    import numpy
+
+    left, top, right, foot = around
+    piece = picture[max(0, int(top)) : int(foot) + 1, max(0, int(left)) : int(right) + 1]
+    try:
+        seen = _ask(engine, numpy.ascontiguousarray(piece), use_det=False)
+    except _UnreadError:
+        return None
+    if not seen.txts or seen.scores[0] < least:
+        return None
+    corners = [(left, top), (right, top), (right, foot), (left, foot)]
+    return [(float(x), float(y)) for x, y in corners], str(seen.txts[0]), float(seen.scores[0]), []
 
 
 def _find_boxes(engine: Any, picture: Any) -> list[_Box]:
@@ -453,20 +514,23 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
         replace(box, bottom=box.bottom - slope * box.left, top=box.top - slope * box.left) for box in boxes
     ]
     whole = _merge_rows(level)
-    border = find_gutter(level, width)
-    if border is None:
-        return whole
-    left, right, spanning = _part_columns(level, border, 0.1 * width)
-    # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
-    if _are_paired(left, right) or _is_narrow(left, right, width):
-        return whole
-    columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
-    return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
+    for share in COLUMN_SHARES:
+        border = find_gutter(level, width, share)
+        if border is None:
+            continue
+        left, right, spanning = _part_columns(level, border, 0.1 * width)
+        # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
+        if _are_paired(left, right) or _is_narrow(left, right, width):
+            return whole
+        columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
+        gain = _count_in_order(columns) - _count_in_order(whole)
+        return columns if gain > 0 or (gain == 0 and share == COLUMN_SHARES[0]) else whole
+    return whole
 
 
-def find_gutter(boxes: Sequence[Row], width: float) -> float | None:
+def find_gutter(boxes: Sequence[Row], width: float, share: float = COLUMN_SHARES[0]) -> float | None:
     """The x of the gap between two columns, with the fewest boxes across it, or None."""
-    border = find_column_border(list(boxes), width) if len(boxes) >= LEAST_BOXES else None
+    border = find_column_border(list(boxes), width, share) if len(boxes) >= LEAST_BOXES else None
     if border is None:
         return None
     near = [border + width * step / 400 for step in range(-12, 13)]

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise, zip_longest
 
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.cleaning import is_cjk
@@ -35,6 +35,15 @@ _HEADING = re.compile(rf"\s*([{re.escape(''.join(_STROKES))}四五六七九])\s*
 _LOST_NUMBER = re.compile(r"\s*、\s*(?=[^\s\d])")
 # what is left of a blank before the number of its question: `_4)`
 _WORN_BLANK = re.compile(r"^\s*_+\s*(?=\d{1,3}\s*[.．、)）])")
+# a speck before a number: `·IV. 书面表达`
+_SPECK = re.compile(r"^\s*[·•'`]\s*(?=(?:\d{1,2}|[IVX]{1,4}|[Ⅰ-Ⅹ一二三四五六七八九十]{1,2})\s*[、.．])")
+# `答案：1、√2、×3、·√`: keys in a row, whose spaces are lost
+_KEYS_IN_ROW = re.compile(
+    r"\s*(?:[^\d\s]{1,8}[:：]\s*)?(?:\d{1,3}\s*[、.．]\s*[·•]?\s*(?:[A-H]{1,6}|[√×✓✗])\s*){2,}"
+)
+# the place of a key at the end of a line, whose far bracket no box held: `最大的是（`, `其目的是：（B`
+_OPEN_PLACE = re.compile(r"(?<=[\u3000-\u9fff：？])\s*[(（]\s*[A-H]{0,5}\s*$")
+_CLOSES = re.compile(r"[^(（]*[)）]")
 _CHINESE = "一二三四五六七八九十"
 _OPTION_LABEL = re.compile(r"(?:^|(?<=[\s\u3000-\u9fff)）;；。]))[（(]?([A-E])\s*[.．、)）]")
 
@@ -58,15 +67,88 @@ def repair_lines(lines: Sequence[Line]) -> list[Line]:
         elif lost and len(text) < 80 and last < len(_CHINESE) and find_type_in_title(text) is not None:
             text = f"{_CHINESE[last]}、{text[lost.end() :]}"
             last += 1
-        text = _WORN_BLANK.sub("____ ", text)
+        text = _part_keys(_SPECK.sub("", _WORN_BLANK.sub("____ ", text)))
         repaired.append(replace(line, text=_part_options(text)))
+    repaired = _repair_statements(_close_places(repaired))
     return _repair_options(_fill_numbers(_repair_numbers(repaired)))
 
 
+_ROMANS = "ⅠⅡⅢⅣⅤⅥⅦⅧ"
+_SPELLED = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
+# `Ⅰ. 规模`: a statement; `仅Ⅱ、、IV`: an option that names some of them
+_STATEMENT = re.compile(rf"(?:^|(?<=\s))([{_ROMANS}]|[IV]{{1,4}})\s*[.．、]\s*(?=[^\s{_ROMANS}])")
+# `1. 规模  Ⅱ. 稳定`
+_FIRST_STATEMENT = re.compile(r"\s*[1lI|]\s*[.．、][^\n]*[\s。；;]Ⅱ\s*[.．、]")
+_NAMED = re.compile(rf"(?:[{_ROMANS}]|[IV1l|]{{0,4}})(?:、(?:[{_ROMANS}]|[IV1l|]{{0,4}}))+(?![^\W\d_])")
+
+
+def _repair_statements(lines: Sequence[Line]) -> list[Line]:
+    """Give back the numerals of statements that options name.
+
+    They rise, and none is above the last. A numeral that is lost, or read as a stroke, is written where only one can stand in its place.
+    """
+    repaired: list[Line] = []
+    last = 0
+    for line, below in zip_longest(lines, lines[1:]):
+        if _FIRST_STATEMENT.match(f"{line.text}\n{below.text if below else ''}"):
+            line = replace(line, text=f"Ⅰ{line.text.lstrip()[1:]}")
+        if _NUMBER.match(line.text):
+            last = 0
+        if _LETTER.match(line.text):
+            line = replace(line, text=_write_named(line.text, last))
+        else:
+            last = max([last, *(_read_roman(mark[1]) for mark in _STATEMENT.finditer(line.text))])
+        repaired.append(line)
+    return repaired
+
+
+def _write_named(text: str, last: int) -> str:
+    """The text of options with all numerals of the statements that they name."""
+    return _NAMED.sub(lambda run: _write_romans(run[0], last), text)
+
+
+def _read_roman(numeral: str) -> int:
+    return _SPELLED.index(numeral) + 1 if numeral in _SPELLED else _ROMANS.find(numeral) + 1
+
+
+def _write_romans(run: str, last: int) -> str:
+    """A run of numerals up to the last statement, `Ⅱ、、IV`, in full where one alone fits."""
+    named = run.split("、")
+    if not any(one and one in _ROMANS for one in named):
+        return run
+    # what was read holds where it may: a stroke is any numeral, a `V` may have lost its own
+    known = [0 if one in ("", "1", "l", "|", "I", "V") else _read_roman(one) for one in named]
+    fits = [
+        picked
+        for picked in combinations(range(1, last + 1), len(named))
+        if all(value in (0, own) for value, own in zip(known, picked, strict=True))
+        and all(one != "V" or own > 3 for one, own in zip(named, picked, strict=True))
+        and all(one != "I" or own < 4 for one, own in zip(named, picked, strict=True))
+    ]
+    return "、".join(_ROMANS[own - 1] for own in fits[0]) if len(fits) == 1 else run
+
+
+def _part_keys(text: str) -> str:
+    """Keys in a row with spaces between them, and without specks."""
+    if _KEYS_IN_ROW.fullmatch(text) is None:
+        return text
+    return re.sub(r"(?<=[A-H√×✓✗])(?=\d)", "  ", re.sub("[·•]", "", text))
+
+
+def _close_places(lines: Sequence[Line]) -> list[Line]:
+    """Close the place of a key at the end of a line, where the next line does not."""
+    return [
+        replace(line, text=f"{line.text.rstrip()}）")
+        if _OPEN_PLACE.search(line.text) and not (below and _CLOSES.match(below.text))
+        else line
+        for line, below in zip_longest(lines, lines[1:])
+    ]
+
+
 _NUMBER = re.compile(r"\s*(?:(Q)\s?)?(\d{1,2})\s*([.．、)）])\s*(?=\S)")
-# `3How`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
+# `3How`, `11a) Write`, `3a Write`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
 _GLUED_NUMBER = re.compile(
-    r"\s*(?:Q\s?|[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b)"
+    r"\s*(?:Q\s?|[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b|[a-c]\s?[)）]|a\s+[A-Z])"
 )
 _HEADLESS = re.compile(r"\s*[.．]\s*(?=[A-Z][a-z])")
 # `Y0.`, `À.`: a token before a stop that holds what is left of a number; options are none
@@ -140,12 +222,21 @@ def _fill_numbers(lines: list[Line]) -> list[Line]:
                 (index, end)
                 for index in range(start, behind)
                 if lines[index].kind != "furniture"
-                and (end := _find_worn(lines[index].text, number, is_bound))
+                and (
+                    end := _find_worn(lines[index].text, number, is_bound)
+                    or (is_bound and before >= 0 and _find_alone(lines[index], number, lines[before]))
+                )
             ]
             if len(found) == 1:
                 write(found[0][0], number, found[0][1])
                 start = found[0][0] + 1
     return repaired
+
+
+def _find_alone(line: Line, number: int, before: Line) -> int:
+    """Where a line ends that is this number alone, below the one before; 0 for marks."""
+    is_below = abs(line.look.left - before.look.left) < line.look.size
+    return len(line.text) if is_below and line.text.strip() == str(number) else 0
 
 
 def _find_worn(text: str, number: int, is_bound: bool) -> int:
@@ -163,7 +254,7 @@ def _find_worn(text: str, number: int, is_bound: bool) -> int:
     return worn.end() if all(agreeing) and (is_bound or agreeing) else 0
 
 
-_LETTER = re.compile(r"\s*[（(]?([A-H])\s*[)）.．、]")
+_LETTER = re.compile(r"\s*([（(]?)([A-H])\s*([)）.．、])")
 _LETTERS = re.compile(r"(?:^|\s)[（(]?[A-H]\s*[)）.．、]")
 # one sign and a closing bracket: `0) 12`, `P) The`, `) Animals`
 _WORN_LETTER = re.compile(r"\s*[（(]?[^\s)）]?\s?[)）]\s*(?=\S)")
@@ -184,14 +275,14 @@ def _repair_options(lines: list[Line]) -> list[Line]:
         for (first, left), (last, right) in pairwise(letters):
             wanted = [chr(code) for code in range(ord(left) + 1, ord(right))]
             places = _choose(lines, range(first + 1, last), wanted)
-            _write_letters(repaired, places, wanted)
+            _write_letters(repaired, places, wanted, lines[first])
         top, letter = letters[0]
         wanted = [chr(code) for code in range(ord("A"), ord(letter))]
         above = range(max(stretch.start, top - len(wanted)), top)
         if len(above) == len(wanted) and all(
             _find_letter_end(lines[index].text, name) for index, name in zip(above, wanted, strict=True)
         ):
-            _write_letters(repaired, list(above), wanted)
+            _write_letters(repaired, list(above), wanted, lines[top])
         _repair_last(lines, repaired, stretch, letters[-1], usual)
     return repaired
 
@@ -218,8 +309,8 @@ def _read_letters(lines: Sequence[Line], stretch: range) -> list[tuple[int, str]
             continue
         if len(_LETTERS.findall(lines[index].text)) > 1:
             return None
-        if not letters or match.group(1) > letters[-1][1]:
-            letters.append((index, match.group(1)))
+        if not letters or match.group(2) > letters[-1][1]:
+            letters.append((index, match.group(2)))
     return letters
 
 
@@ -262,7 +353,7 @@ def _repair_last(
         is_alone = place + 1 == stretch.stop < len(lines) and ord(letter) - ord("A") + 1 == usual
         if not end and not (is_alone and len(text) < _LONGEST_OPTION and lines[place].kind == "body"):
             return
-        _write_letters(repaired, [place], [letter])
+        _write_letters(repaired, [place], [letter], lines[last[0]])
 
 
 def _find_letter_end(text: str, letter: str) -> int:
@@ -270,17 +361,20 @@ def _find_letter_end(text: str, letter: str) -> int:
     forms = (
         rf"\s*[（(]?{letter}\s?[yjlI|\]}}!]?\s?(?=[A-Z0-9\u4e00-\u9fff(（])",
         rf"\s*[（(]?[{re.escape(_LETTER_LIKE[letter])}]\s?[.．、]\s*(?=\S)",
+        rf"\s*[（(]?{letter}\s?[:：;；,，·。]\s*(?=\S)",
     )
     matches = (_WORN_LETTER.match(text), *(re.match(form, text) for form in forms), _LOST_LETTER.match(text))
     return max((match.end() for match in matches if match is not None), default=0)
 
 
-def _write_letters(lines: list[Line], places: Sequence[int], letters: Sequence[str]) -> None:
+def _write_letters(lines: list[Line], places: Sequence[int], letters: Sequence[str], beside: Line) -> None:
+    """Write the letters of options as the one of the line beside them is printed."""
+    form = _LETTER.match(beside.text)
+    opening, stop = (form[1], form[3]) if form is not None else ("", ")")
     for place, letter in zip(places, letters, strict=False):
         text = lines[place].text
-        lines[place] = replace(
-            lines[place], text=f"{letter}) {text[_find_letter_end(text, letter) :].strip()}"
-        )
+        rest = text[_find_letter_end(text, letter) :].strip()
+        lines[place] = replace(lines[place], text=f"{opening}{letter}{stop} {rest}")
 
 
 # `1). 10 ms`: the two strokes of a D, apart
@@ -308,6 +402,10 @@ def _part_row(text: str) -> str:
     if first is None:
         return text
     opening, letter, stop = first.groups()
+    if not opening and all(f"({chr(ord(letter) + step)}{stop}" in text for step in (1, 2)):
+        return _part_row(f"({text.lstrip()}")  # `a) 2 (b) 4 (c) 6`: the first bracket is lost
+    if opening and all(text.count(f"{opening}{one}{stop}") == 1 for one in "ABCD"):
+        return re.sub(rf"(?<=\S)(?={re.escape(opening)}[B-D]{re.escape(stop)})", "  ", text)
     place, cuts = first.end(), []
     while True:
         letter = chr(ord(letter) + 1)

@@ -32,10 +32,14 @@ BLANK = "____"
 _AS_LINE = " _-—–－一ー.·。"
 # In sizes of the print: so far on both sides of a gap between columns a box is looked at, and so wide it has no ink there.
 GUTTER, CLEAR_GUTTER = 0.8, 0.4
+# Lines whose middles are so far apart, in sizes of the print, may still be next to each other.
+NEXT_LINE = 4.0
 # A table that is higher than this share of the page, with cells of many lines, only lays out the page.
 TALL, MANY_LINES = 0.3, 3
 # A frame that is no table parts what stands in it, if it says no more, from what stands beside it: `得分`, `评卷人`.
 LONGEST_FRAMED = 5
+# Specks beside so few signs in a cell are dirt.
+_SPECKS, MOST_SPECKED = " .·•。,，'‘’`:：;；", 2
 # A box to tick is no higher, in sizes of the print.
 HIGHEST_TICK = 2.5
 
@@ -72,11 +76,17 @@ class Strokes:
         )
 
     def cut_boxes(self, boxes: list[Row], letters: list[list[Letter]], gutter: float | None) -> None:
-        """Cut the boxes that run over the gap between two columns, where no ink is in it."""
+        """Cut the boxes that run over the gap between two columns, where no ink is in it.
+
+        Lines of both columns stand right above or below them; what has none on one side is a title, or a line across both.
+        """
         if gutter is None:
             return
+        sides = [box for box in boxes if box.right < gutter], [box for box in boxes if box.left > gutter]
         for at, box in enumerate(list(boxes)):
             if not box.left + box.size < gutter < box.right - box.size:
+                continue
+            if not all(any(_is_next(box, other) for other in side) for side in sides):
                 continue
             band = self.ink[
                 max(0, int(self.height - box.top)) : max(0, int(self.height - box.bottom)),
@@ -142,6 +152,11 @@ class Strokes:
             for left, right in pairwise(edges)
             if right - left > LEAST_BLANK * self.size
         ]
+
+
+def _is_next(box: Row, other: Row) -> bool:
+    """Whether a box stands on the line above another one, or on the line below it."""
+    return abs(box.bottom + box.top - other.bottom - other.top) < 2 * NEXT_LINE * box.size
 
 
 def _is_run(places: Sequence[int], least: float) -> bool:
@@ -311,6 +326,7 @@ def take_tables(
         for pieces in cut:
             for piece in pieces:
                 place = (piece.left + piece.right) / 2, (piece.bottom + piece.top) / 2
+                piece.text = _leave_out_specks(piece.text)
                 cells.setdefault(grid.find_cell(*place), []).append(piece)
         rows = read_table(grid, {place: merge(inside) for place, inside in cells.items()})
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) >= MANY_LINES)
@@ -319,6 +335,12 @@ def take_tables(
             taken |= held
             tables.append([replace(_scale_row(row, 1 / by), table=len(tables) + 1) for row in rows])
     return tables, taken, grids
+
+
+def _leave_out_specks(text: str) -> str:
+    """What a cell says without the specks that were read beside a lone number or letter: `.D`."""
+    core = text.strip(_SPECKS)
+    return core if len(core) <= MOST_SPECKED and core.isalnum() else text
 
 
 def _is_word(text: str) -> bool:

@@ -44,6 +44,8 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
+    # alone on its line or above a title: `Group 2 elements` and `Group A  Group B` head nothing
+    ("part", re.compile(r"(?:Group|GROUP)\s*[-–—:.]?\s*([IVX]{1,4}|[A-H])\s*[-–—:.]?\s*(?=[(（\[]|$)")),
     (
         "part",
         re.compile(
@@ -104,7 +106,7 @@ _BARE = re.compile(
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 # With what a label of each style may begin; a 0 stands for every digit.
 _STARTS = {
-    "part": "PSUTAEЧР第RBDCM",
+    "part": "PSUTAEЧР第RBDCMG",
     "wordp": "QPE",
     "word": "QqPpEeNIFDВ【[第题试例",
     "cn": _CN,
@@ -180,6 +182,8 @@ def parse_label(text: str) -> Label | None:
             and body[match.end()].isdigit()
             and not body[match.end() - 1].isspace()
         )
+        if is_weak and value == 0:
+            continue  # `0.01`
         if style == "romanl" and token in ("v", "x"):
             is_weak = True
         if style == "cn" and body[len(token) :].lstrip()[:1] in ",，.:：" and len(token) == 1:

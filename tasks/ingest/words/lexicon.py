@@ -78,7 +78,7 @@ def _fold(text: str) -> str:
 def _by_name() -> dict[str, FineType]:
     found: dict[str, FineType] = {}
     for name, fine in _names():
-        for variant in (name, name + "题", name + " questions", name + "部分"):
+        for variant in (name, name + "题", name + " questions", name + " type questions", name + "部分"):
             found.setdefault(variant, fine)
     return found
 

@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.numbers import Candidate, choose_questions
+from tasks.ingest.layout.pieces import make_pieces
+from tasks.ingest.layout.section_questions import split_section
+from tasks.ingest.layout.sections import Section
+from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.words.answers import (
     read_bracketed_key,
     read_bracketed_truth,
@@ -246,6 +250,17 @@ def test_lists_inside_answers_are_not_counted_as_questions(values: list[int], ex
 
 def test_numbering_may_go_on_from_the_section_before() -> None:
     assert count([8, 9, 10], carry=7) == [0, 1, 2]
+
+
+def test_a_word_that_counts_from_one_again_opens_a_further_paper() -> None:
+    texts = [
+        line
+        for number in (1, 2, 1, 2, 3, 4)
+        for line in (f"Problem {number}", "Consider a wheel in a stream.", "[1] Find its speed.")
+    ]
+    lines = [Line(text) for text in texts]
+    found, _ = split_section(Section(pieces=make_pieces(lines, join_lines(lines)[1])), None)
+    assert [label.value for label, _, _ in found if label is not None] == [1, 2, 1, 2, 3, 4]
 
 
 def test_a_weak_number_counts_only_in_sequence() -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.free_answers import keep_translations
+from tasks.ingest.content.key_answers import cut_echo
 from tests.benchmarks.ingest_accuracy import read_landed
 from tests.benchmarks.ingest_key_marks import Paper, make_papers
 from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, table, write
@@ -701,3 +704,26 @@ def test_a_paper_whose_running_head_names_more_than_answers_is_no_key(tmp_path: 
     ]
     landed = read_landed(write(tmp_path, "harbour.pdf", make_pdf(pages)))
     assert [question["stem"] for question in landed["questions"]] == rows[1:]
+
+
+@pytest.mark.parametrize("mark", ["答案要点：\n", "答：", "参考答案:\n", ""])
+def test_a_question_printed_again_goes_with_the_mark_of_its_answer(mark: str) -> None:
+    asked = "简述水车和风车的三点差异。"
+    assert cut_echo(f"{asked}\n{mark}水车靠水转动。", asked) == "水车靠水转动。"
+
+
+def test_a_question_printed_again_in_another_language_is_a_remark_and_no_answer() -> None:
+    def ask(word: str, shift: int = 0) -> list[Draft]:
+        return [
+            Draft(value=at, answer=[f"{word} {at + shift}: Kya hai"], notes=["answer_without_mark"])
+            for at in (1, 2, 3)
+        ]
+
+    again = ask("Prashn")
+    keep_translations(again)
+    assert [(draft.answer, draft.notes, draft.explanation) for draft in again] == [
+        ([], [], f"Prashn {at}: Kya hai") for at in (1, 2, 3)
+    ]
+    for others in (ask("Answer"), ask("Figure", shift=4), ask("Prashn")[:2]):
+        keep_translations(others)
+        assert all(draft.answer for draft in others)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from schemas.errors import DocumentError
 from tasks.ingest.documents import IngestOptions, parse_document
-from tasks.ingest.readers.extraction import Line, blank_picture_numbers
+from tasks.ingest.readers.extraction import Line, Look, blank_picture_numbers
 from tasks.ingest.readers.ocr import merge_boxes
 from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf_pages import Page, Row
@@ -57,12 +58,19 @@ def test_the_letter_of_a_first_option_that_a_tick_covers_is_given_back(read: str
     assert mend(text)[11] == meant
 
 
-@pytest.mark.parametrize("read", ["ByPacific", "B Pacific", "8) Pacific", "Pacific", "B) Pacific"])
+@pytest.mark.parametrize(
+    "read", ["ByPacific", "B:Pacific", "B Pacific", "8) Pacific", "Pacific", "B) Pacific"]
+)
 def test_the_letter_between_two_options_is_given_back(read: str) -> None:
     assert (
         mend(CHOICE + f"Q3. Which is it?\nA) Alps\n{read}\nC) Nile\nD) Gobi\nQ4. And now?")[12]
         == "B) Pacific"
     )
+
+
+def test_a_letter_given_back_has_the_stop_of_the_letters_beside_it() -> None:
+    read = "1、多少个月？\nA、6\nB:12\nC、18\nD、24\n2、多少天？"
+    assert mend(read)[2] == "B、 12"
 
 
 @pytest.mark.parametrize("read", ["0) Gobi", "D Gobi", ") Gobi", "Gobi", "B) Gobi"])
@@ -105,6 +113,52 @@ Part III
     assert [line.split(" ")[0] for line in mended] == [
         *("Part", "1.", "2.", "3.", "4.", "5.", "6.", "7.", "8.", "9.", "10."),
         *("Part", "1.", "2.", "Part", "1.", "2."),
+    ]
+
+
+def test_a_number_before_a_part_gets_its_stop_and_one_alone_counts_where_those_around_it_stand() -> None:
+    assert mend("9. a) Draw.\n10. a) Read.\n11a) Sing.")[2] == "11. a) Sing."
+    lines = [("8. Draw a mill.", 50), ("9", 300), ("9", 52), ("i) Read.", 70), ("10. Sing.", 48)]
+    read = [Line(text, look=Look(10.0, left=left)) for text, left in lines]
+    assert [line.text for line in repair_lines(read)][1:4] == ["9", "9. ", "i) Read."]
+
+
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [
+        ("答案: 1、√2、×3、·√4、×", "答案: 1、√  2、×  3、√  4、×"),
+        ("1.AB2.C 3.D", "1.AB  2.C 3.D"),
+        ("·IV.书面表达(10分)", "IV.书面表达(10分)"),
+        ("·水车和风车", "·水车和风车"),
+        ("第1、A2、型水车", "第1、A2、型水车"),
+    ],
+)
+def test_keys_in_a_row_are_parted_and_specks_before_numbers_go(read: str, meant: str) -> None:
+    assert mend(read) == [meant]
+
+
+def test_numerals_of_statements_are_given_back_where_one_alone_fits() -> None:
+    read = """
+7. 还要看什么？
+1. 水的多少 Ⅱ. 风的大小
+Ⅲ.地的高低 IV. 人的多少
+A. 仅Ⅲ  B. 仅1、Ⅱ
+C. 仅Ⅱ、、IV  D. I、Ⅱ、、V
+8. 还有什么？
+A. Ⅱ、、IV
+"""
+    assert mend(read)[1:5] == [
+        "Ⅰ. 水的多少 Ⅱ. 风的大小",
+        "Ⅲ.地的高低 IV. 人的多少",
+        "A. 仅Ⅲ  B. 仅Ⅰ、Ⅱ",
+        "C. 仅Ⅱ、Ⅲ、Ⅳ  D. Ⅰ、Ⅱ、Ⅲ、Ⅳ",
+    ]
+    assert mend(read)[6] == "A. Ⅱ、、IV"
+
+
+def test_the_place_of_a_key_that_lost_its_far_bracket_is_closed() -> None:
+    assert mend("1. 最大的是（\n2. 最小的是：（B\n3. 最高的是（\n）。") == [
+        *("1. 最大的是（）", "2. 最小的是：（B）", "3. 最高的是（", "）。")
     ]
 
 
@@ -394,13 +448,40 @@ QUESTION = ("1. What is entropy?", "A) heat", "B) order")
 def test_a_page_is_found_in_full_after_a_line_of_another_was_read_by_itself() -> None:
     """The engine keeps its switches: told once to find no lines, it finds none in the next page."""
     from tasks.ingest.readers import ocr
+    from tasks.ingest.readers.levelling import find_marks
 
     engine = ocr._make_engine()
     page = draw_text(*QUESTION)
     for _ in range(2):
         assert [text for _, text, *_ in ocr._find_boxes(engine, page)] == list(QUESTION)
         # no box is known, so that every line is read again
-        assert len(ocr._look_again(engine, page, [])) >= 1
+        assert len(ocr._look_again(engine, page, [], *find_marks(page))) >= 1
+
+
+@needs_ocr
+def test_a_number_beside_a_question_that_the_detector_passed_over_is_read_again() -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers import ocr
+    from tasks.ingest.readers.levelling import find_marks
+
+    engine = ocr._make_engine()
+    page = draw_text("What is entropy?")
+    page = numpy.hstack([numpy.full((page.shape[0], 200, 3), 255, dtype=numpy.uint8), page])
+    ((corners, *_),) = ocr._find_boxes(engine, page)
+    foot = int(max(y for _, y in corners)) - 12
+
+    def look(number: str, text: str) -> list[str]:
+        shown = cv2.putText(page.copy(), number, (190, foot), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 2)
+        found = ocr._look_beside(engine, shown, [(corners, text, 1.0, [])], *find_marks(shown))
+        return [box[1] for box in found]
+
+    assert look("7", "What is entropy?") == ["7. "]
+    assert look("7", "b) order") == ["7. "]
+    assert look("7", "order") == [] == look("K", "What is entropy?")
+    # A stroke is no number unless the letter of a part stands beside it.
+    assert look("1", "What is entropy?") == []
 
 
 @needs_ocr
@@ -647,8 +728,8 @@ def test_the_cells_of_a_ruled_table_part_what_was_read_as_one_box() -> None:
     for y in (100, 160, 220):
         cv2.line(page, (100, y), (400, y), (0, 0, 0), 2)
     boxes = [Row(str(number), 40 + 100 * number, 60 + 100 * number, 260, 284, 20) for number in (1, 2, 3)]
-    boxes += [Row("AC", 140, 260, 200, 224, 20), Row("B", 340, 360, 200, 224, 20)]
-    letters = [[("1", 140.0)], [("2", 240.0)], [("3", 340.0)], [("A", 140.0), ("C", 240.0)], [("B", 340.0)]]
+    boxes += [Row("AC", 140, 260, 200, 224, 20), Row(".B", 335, 360, 200, 224, 20)]
+    letters = [[("1", 140.0)], [("2", 240.0)], [("3", 340.0)], [("A", 140.0), ("C", 240.0)], []]
     (rows,), taken, _ = take_tables(boxes, letters, find_strokes(page, boxes), _merge_rows)
     assert [row.cells for row in rows] == [("1", "2", "3"), ("A", "C", "B")]
     assert taken == {0, 1, 2, 3, 4}
@@ -682,12 +763,21 @@ def test_a_box_that_runs_over_both_columns_is_cut_where_no_ink_is_between_them()
     page[80:100, 40:280] = page[80:100, 330:560] = 0
     boxes = [Row("left right", 40, 560, 100, 120, 20)]
     letters = [[(letter, x) for letter, x in zip("leftright", map(float, range(40, 580, 60)), strict=True)]]
-    find_strokes(page, boxes).cut_boxes(boxes, letters, 300.0)
-    assert [(box.text, box.left, box.right) for box in boxes] == [("left", 40, 300.0), ("right", 300.0, 560)]
+    whole, columns = list(boxes), [Row("one", 40, 280, 60, 80, 20), Row("two", 330, 560, 60, 80, 20)]
+    strokes = find_strokes(page, boxes)
+    # Without a line of each column beside it, it is a title across both.
+    for beside in ([], columns[:1], columns[1:]):
+        strokes.cut_boxes(alone := [*whole, *beside], [[], []], 300.0)
+        assert alone == [*whole, *beside]
+    strokes.cut_boxes(boxes := [*whole, *columns], places := [*letters, [], []], 300.0)
+    assert [(box.text, box.left, box.right) for box in (boxes[0], boxes[-1])] == [
+        ("left", 40, 300.0),
+        ("right", 300.0, 560),
+    ]
+    assert ["".join(letter for letter, _ in line) for line in places] == ["left", "", "", "right"]
     page[80:100, 280:330] = 0
-    whole = [Row("left right", 40, 560, 100, 120, 20)]
-    find_strokes(page, whole).cut_boxes(whole, [[]], 300.0)
-    assert [box.text for box in whole] == ["left right"]
+    find_strokes(page, whole).cut_boxes(uncut := [*whole, *columns], [[], [], []], 300.0)
+    assert [box.text for box in uncut] == ["left right", "one", "two"]
 
 
 def test_a_second_column_of_questions_with_options_is_a_column_of_its_own() -> None:
@@ -709,11 +799,24 @@ def test_a_second_column_of_questions_with_options_is_a_column_of_its_own() -> N
     assert texts[20] == "5. What is it?" and len(texts) == 40
 
 
+def test_a_short_last_column_is_one_where_its_numbers_run_on() -> None:
+    left = [
+        Row(f"{number}. What is it?", 60, 400, 900 - 40 * number, 916 - 40 * number, 14)
+        for number in range(1, 20)
+    ]
+    right = [Row(f"{number}. What is it?", 540, 900, y, y + 16, 14) for number, y in ((20, 860), (21, 700))]
+    marks = [replace(row, text="(5)", right=560) for row in right]
+    assert [row.text[:3] for row in merge_boxes([*left, *right], 1000)][-3:] == ["19.", "20.", "21."]
+    assert merge_boxes([*left, *marks], 1000)[0].text.endswith("(5)")
+
+
 @pytest.mark.parametrize(
     ("read", "meant"),
     [
         ("A) comeB) cameC) will comeD) go", "A) come  B) came  C) will come  D) go"),
+        ("a) 2 (b) 4 (c) 6 (d) 8", "(a) 2 (b) 4 (c) 6 (d) 8"),
         ("a. one b. 2c. three", "a. one b. 2  c. three"),
+        ("(A)R+1==F(B)F+1==R(C)(R+1)%m==F(D)R==F", "(A)R+1==F  (B)F+1==R  (C)(R+1)%m==F  (D)R==F"),
         ("A. vitamin B. is here", "A. vitamin B. is here"),
         ("A) of AB) only", "A) of AB) only"),
         ("_4) The Great Wall is in", "____ 4) The Great Wall is in"),
