@@ -2,7 +2,8 @@
 
 Rows of the ledger lie in no files of their own whose bytes would tell. A closed session that was found as audit log, public log and lake
 have it is known by its row, the number of its rows, the archive that has them, and what landed of it. Of those that the ledger still
-has, and of the chain, a thirtieth is read again in each look. What has left the ledger is known by the files of the lake that have it.
+has, and of the chain, a thirtieth is read again in each look. One that landed since the last look is held to what its landing says that
+it compared. What has left the ledger is known by the files of the lake that have it.
 """
 
 from __future__ import annotations
