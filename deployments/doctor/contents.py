@@ -160,7 +160,7 @@ def examine_sessions(ledger: Ledger, lake: Lake, look: LedgerLook, note: NoteFin
         "ledger against lake",
         f"{len(differing)} sessions or sets are not what was landed: {name_some(differing)}"
         if differing
-        else f"says what was landed{look.describe(len(look.passed))}",
+        else f"says what was landed{look.describe(len(look.known))}",
         not differing,
         _FROM_ONE,
     )
@@ -204,7 +204,7 @@ def examine_stages(
     from tasks.running import Progress
 
     with Progress("doctor: stages") as progress:
-        proof = check_stages(ledger, lake, settings, progress.advance, with_rows=False, passed=look.passed)
+        proof = check_stages(ledger, lake, settings, progress.advance, with_rows=False, passed=look.known)
     # People edit the registry; the next run closes it as it then is. Why there is no lake to look at another line says.
     findings = [found for found in proof.findings if found.name not in ("registry_changed", "lake_missing")]
     if not findings and lake is not None:
@@ -217,7 +217,7 @@ def examine_stages(
         f"{len(findings)} findings: {name_some(sorted({found.name for found in findings}))} (proctor exam audit)"
         if findings
         else f"{proof.unit_count} units and {proof.original_count} originals as they were closed"
-        f"{edited if 'registry_changed' in names else ''}{unseen}{look.describe(len(look.passed), 'the calls of {} sessions')}",
+        f"{edited if 'registry_changed' in names else ''}{unseen}{look.describe(len(look.known), 'the calls of {} sessions')}",
         not findings,
         _AGAIN if {found.name for found in findings} <= UNLANDED else _FROM_ONE,
     )

@@ -2,7 +2,8 @@
 
 Rows of the ledger lie in no files of their own whose bytes would tell. A closed session that was found as audit log, public log and lake
 have it is known by its row, the number of its rows, the archive that has them, and what landed of it. Of those that the ledger still
-has, and of the chain, a thirtieth is read again in each look. What has left the ledger is known by the files of the lake that have it.
+has, and of the chain, a thirtieth is read again in each look. One that landed since the last look is held to what its landing says that
+it compared. What has left the ledger is known by the files of the lake that have it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class LedgerLook:
         looked: what is kept of looks at the lake and at the ledger; null where the lake cannot be opened.
         seen: what is not read again; null where everything is.
         lost_end: the entry with which the audit log ended, and which it does not have any more; null where it has it.
+        unchanged: sessions that no look has read, and that are as they were when they landed; their turn comes first.
         is_all_read: whether everything is read, and the log is taken with the end that it has.
     """
 
@@ -44,6 +46,7 @@ class LedgerLook:
         self.looked: Looked | None = None
         self.seen: Seen | None = None
         self.lost_end: int | None = None
+        self.unchanged: frozenset[str] = frozenset()
         self.is_all_read = False
         self._kept: dict[str, Any] = {}
         self._marks: dict[str, str] = {}
@@ -52,8 +55,13 @@ class LedgerLook:
 
     @property
     def passed(self) -> frozenset[str]:
-        """The sessions whose answers and calls are not read again."""
+        """The sessions whose answers are not read again, or are as their landing has them."""
         return frozenset() if self.seen is None else self.seen.session_ids
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Those that an earlier look has found as they were closed; nor are their calls read."""
+        return self.passed - self.unchanged
 
     @property
     def passed_sets(self) -> frozenset[str]:
@@ -62,6 +70,7 @@ class LedgerLook:
 
     def begin(self, ledger: Ledger | None, lake: Lake, is_all_read: bool, _note: NoteFinding) -> None:
         """Find out what is known; nothing, where everything is to be read."""
+        from tasks.exam.closed import list_unchanged_sessions
         from warehouse.lake.upkeep import Looked
         from warehouse.ledger.trust import access, sealed_state
 
@@ -97,8 +106,10 @@ class LedgerLook:
             here = [name for name in known if name in states and states[name][-1] is None]
             due = [*self._list_due(here), *self._list_due([name for name in known if name in drawn])]
             number, after = kept["end"][0], kept["again_after"]
+            new = [name for name in self._marks if name in states and name not in kept["sessions"]]
+            self.unchanged = frozenset(list_unchanged_sessions(ledger, lake, new))
             self.seen = Seen(
-                frozenset(known) & states.keys() - frozenset(due),
+                frozenset(known) & states.keys() - frozenset(due) | self.unchanged,
                 frozenset(known) & drawn.keys() - frozenset(due),
                 number,
                 kept["end"][1],
@@ -128,11 +139,11 @@ class LedgerLook:
         look = self._kept.get("look", 0) + 1
         is_end_taken = self.lost_end is None or self.is_all_read
         if self._fine >= _CHECKS and is_end_taken and self._end is not None:
-            passed = self.passed | self.passed_sets
+            passed = self.known | self.passed_sets
             sessions = {
                 name: self._kept["sessions"][name] if name in passed else [mark, look]
                 for name, mark in self._marks.items()
-            }
+            } | {name: [self._marks[name], 0] for name in self.unchanged}
             until = (
                 0 if self.seen is None or self.seen.again_until >= self.seen.number else self.seen.again_until
             )

@@ -13,7 +13,7 @@ from tasks.running import Progress
 from tasks.running.approvals import ApprovalNeeded
 from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
-from warehouse.lake.upkeep import close_months
+from warehouse.lake.upkeep import close_months, look_at_rows
 from warehouse.ledger.engine.opening import open_ledger
 
 
@@ -65,6 +65,9 @@ def publish_edition(
         close_months(lake)
         # What publishing wrote into the audit log lands with it, not with the next run.
         land_access_log(ledger, lake)
+        if edition.is_new:
+            # What a month has brought is read once, while it is published: the next doctor reads the bytes of these files.
+            look_at_rows(lake)
     return {
         "edition_id": edition.edition_id,
         "is_published_now": edition.is_new,

@@ -144,7 +144,8 @@ def doctor(
     It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
     differ from what was read before, so that a damaged file is found whenever it was damaged. Of the ledger, a closed session that was
     found as audit log, public log and lake have it is known by its row and the number of its rows, a set likewise, and the audit log by
-    its last entry; a thirtieth of each is read again each time, and what is not is said. What was found is kept in the home
+    its last entry; a thirtieth of each is read again each time, and what is not is said. A session that came since is held as a whole
+    to what its landing compared and noted in the audit log; its turn to be read comes first. What was found is kept in the home
     (doctor/looked): with --all it is not believed, and every row is read and hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home

@@ -16,5 +16,8 @@ from .landing import land_access_log as land_access_log
 # Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
 from .landing import land_closed_sessions as land_closed_sessions
 
+# Of closed sessions those that are, in ledger, logs and lake, as they were when they landed, by the entry that their landing wrote.
+from .sources import list_unchanged_sessions as list_unchanged_sessions
+
 # `table/unit` of what the ledger now says differently than when it was landed; `step` is told the rows looked at.
 from .verify import find_changed_sessions as find_changed_sessions

@@ -29,6 +29,7 @@ from tasks.exam.closed.lake_rows import (
     frame_sat_rows,
     frame_sessions,
 )
+from tasks.exam.closed.sources import note_sources, read_sound_sources
 from tasks.exam.log import keep_head
 from tasks.exam.public.log import keep_public_head
 from tasks.questions import BareQuestion
@@ -61,13 +62,14 @@ def iter_landings(
     *,
     rows_per_chunk: int = ROWS_PER_CHUNK,
     lake: Lake | None = None,
+    sources: dict[str, str] | None = None,
 ) -> Iterator[list[Batch]]:
     """What is to be landed of a run, as lists of batches, in this order.
 
     The batches of one list belong in one transaction. `find_landed` says which of the units asked for a table (`sessions`,
     `sets`) the lake has; these are landed once, the run and its models whenever asked (the same content changes nothing). A
-    run lands as closed only after its last session: what the lake knows as closed is there as a whole. Raises UsageError for
-    an unknown run.
+    run lands as closed only after its last session: what the lake knows as closed is there as a whole. `sources` takes the hash of
+    what each session lands from, where it is as the logs have it. Raises UsageError for an unknown run.
     """
     with ledger.read() as connection:
         run = sittings.require_run(connection, run_id)
@@ -83,8 +85,12 @@ def iter_landings(
     missing_sets = [set_id for set_id in set_ids if set_id not in landed_sets]
     yield from _iter_sets(ledger, run.set_size, missing_sets, rows_per_chunk)
     for chunk in _chunk(waiting, _count_questions, rows_per_chunk):
-        with read_whole(ledger, lake, session_ids=[row.session_id for row in chunk]) as connection:
+        names = [row.session_id for row in chunk]
+        with read_whole(ledger, lake, session_ids=names) as connection:
             batches = _read_sessions(connection, chunk)
+            if sources is not None:
+                # Of the same moment as the rows.
+                sources |= read_sound_sources(connection, run_id, names)
         # Not within: who breaks off on a full disk would leave the reading to an ending that finds no ledger.
         yield batches
     if waiting and run.status != "open":
@@ -150,7 +156,10 @@ def iter_access_landings(
 
 def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Land what the ledger has of a run and the lake lacks; returns rows newly landed by table."""
-    return _land(lake, iter_landings(ledger, run_id, lake.landed, lake=lake), flow_run_id)
+    sources: dict[str, str] = {}
+    counts = _land(lake, iter_landings(ledger, run_id, lake.landed, lake=lake, sources=sources), flow_run_id)
+    note_sources(ledger, lake, sources)
+    return counts
 
 
 def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:

@@ -37,6 +37,9 @@ from .story import read_language as read_language
 # The story of a run; raises UsageError for an unknown one.
 from .story import tell_run as tell_run
 
+# Of some sessions those that are not what their entries say, or whose texts were erased.
+from .state import list_faulty_sessions as list_faulty_sessions
+
 # Something that is not as it was written.
 from .words import LogFinding as LogFinding
 

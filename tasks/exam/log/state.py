@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     from warehouse.ledger.engine.ledger import Connection
     from warehouse.ledger.trust.access import SessionEntry
+    from warehouse.ledger.trust.sealed_state import SessionContent
 
 _COLUMNS: Final = tuple(responses.c.keys())
-_SEQ, _TEXT = map(_COLUMNS.index, ("seq", "response"))
+_SEQ: Final = _COLUMNS.index("seq")
 _ANSWERS: Final = ("submit", "submit_and_next")
 _PLANS: Final = ("plan_run", "plan_seed")
 _NOTHING: Final = Seen()
@@ -44,6 +45,15 @@ def find_state_faults(connection: Connection, seen: Seen = _NOTHING) -> Iterator
     yield from _check_limits(connection)
     yield from _check_budgets(connection)
     yield from _check_ends(connection)
+
+
+def list_faulty_sessions(connection: Connection, session_ids: Sequence[str]) -> set[str]:
+    """Of these sessions those that are not what their entries say, or have no text any more."""
+    return {
+        session.session_id
+        for session in sealed_state.list_sessions(connection, session_ids)
+        if any(True for _ in _check_session(connection, session, is_erased=False))
+    }
 
 
 def _read_last(connection: Connection, actions: tuple[str, ...]) -> dict[tuple[str, str], Row[Any]]:
@@ -142,13 +152,14 @@ def _check_sessions(connection: Connection, passed: AbstractSet[str]) -> Iterato
 
 
 def _check_session(connection: Connection, session: Row[Any], *, is_erased: bool) -> Iterator[LogFinding]:
-    where = f"session {session.session_id}"
     allowed = access.read_session_entries(connection, session.session_id)
+    content = sealed_state.read_session_content(connection, session.session_id)
+    where = f"session {session.session_id}"
     last = {row.action: row for row in allowed}
     plan = last.get("plan_session")
     if plan is None:
         yield LogFinding("session_added", where, "no entry says that it was planned")
-    elif digests.read_order_digest(connection, session.session_id) != plan.digest:
+    elif digests.read_order_digest(connection, session.session_id, content.order) != plan.digest:
         yield LogFinding(
             "session_changed", where, "whose it is, or the order of its questions, is not as planned"
         )
@@ -170,28 +181,35 @@ def _check_session(connection: Connection, session: Row[Any], *, is_erased: bool
                 "its times, counts or reason of closing are not those of its closing",
             )
     kept = erasures.read_erased(connection, session.session_id) if is_erased else {}
-    yield from _check_answers(connection, session, where, allowed, kept)
-    yield from _check_deliveries(connection, session.session_id, where, allowed)
+    yield from _check_answers(connection, content, session, where, allowed, kept)
+    yield from _check_deliveries(content.deliveries, where, allowed)
 
 
 def _check_answers(
     connection: Connection,
+    content: SessionContent,
     session: Row[Any],
     where: str,
     allowed: Sequence[SessionEntry],
     erased: Mapping[int, ErasedAnswer],
 ) -> Iterator[LogFinding]:
     answers = {row.seq: row for row in allowed if row.action in _ANSWERS and row.seq is not None}
-    unsealed = count = 0
-    rows = sealed_state.read_responses(connection, session.session_id)
+    odd = set()
+    for seq, digest, text_hash in content.answers:
+        entry = answers.get(seq)
+        if entry is None or seq in erased or digest != entry.digest or text_hash != entry.answer_hash:
+            odd.add(seq)
+        else:
+            del answers[seq]
+    unsealed = 0
+    rows = (
+        [row for row in sealed_state.read_responses(connection, session.session_id) if row[_SEQ] in odd]
+        if odd
+        else []
+    )
     for values, digest in zip(rows, digests.digest_responses(rows), strict=True):
-        count += 1
         seq = values[_SEQ]
         entry, kept = answers.pop(seq, None), erased.get(seq)
-        if entry is not None and kept is None and digest == entry.digest:
-            is_given = digests.digest_text(values[_TEXT]) == entry.answer_hash
-            if is_given:
-                continue
         row = Response(**dict(zip(_COLUMNS, values, strict=True)))
         place = f"{where}, question {seq}"
         if kept is not None:
@@ -216,6 +234,7 @@ def _check_answers(
         yield LogFinding("answer_missing", f"{where}, question {seq}", "it was answered", entry.number)
     if unsealed:
         yield LogFinding("answer_added", where, f"{unsealed} answers have no entry")
+    count = len(content.answers)
     if count != session.answered_count and session.status != "planned":
         yield LogFinding(
             "answer_count_changed", where, f"it counts {session.answered_count} answers and has {count}"
@@ -243,10 +262,9 @@ def _check_erased(
 
 
 def _check_deliveries(
-    connection: Connection, session_id: str, where: str, allowed: Sequence[SessionEntry]
+    kept: Mapping[int, str], where: str, allowed: Sequence[SessionEntry]
 ) -> Iterator[LogFinding]:
     targets = {row.target for row in allowed if row.seq is not None and row.target}
-    kept = sealed_state.list_deliveries(connection, session_id)
     if targets == {f"{seq}@{at}" for seq, at in kept.items()}:
         return
     written = dict(_parse_delivery(row.target) for row in allowed if row.seq is not None and row.target)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import polars as pl
 import pytest
 from sqlalchemy import Connection, delete, func, select, update
 
@@ -15,9 +17,11 @@ from tasks.exam.log import check_log
 from tasks.models import land_paid_calls
 from tasks.operations.archiving import archive_runs
 from tests.deployments.test_cli import invoke
+from tests.tasks.exam.kit import note_sources, read_sound_sources
 from tests.tasks.exam.tamperings import rehash
 from tests.tasks.operations.erasure.conftest import LATER, judged_home, settings
 from warehouse.lake import open_lake
+from warehouse.lake.upkeep import Looked, read_unit
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -230,6 +234,134 @@ def test_what_one_of_two_looks_at_once_found_is_found_again(home: Settings) -> N
     assert list_wrong(home, is_all_read=True)
     other.save(lambda *_: None)
     assert list_wrong(home)
+
+
+def forget_sessions(settings: Settings) -> None:
+    """Let all sessions be such that landed since the last look."""
+    with open_lake(settings, read_only=True) as lake:
+        looked = Looked(lake)
+        kept = looked.find_saved(looks._NAME, looks._FORM)
+        assert kept is not None
+        looked.keep(looks._NAME, looks._FORM, {**kept, "sessions": {}})
+        looked.save(is_part=True)
+
+
+def begin_look(settings: Settings) -> looks.LedgerLook:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        now = looks.LedgerLook()
+        now.begin(ledger, lake, False, lambda *_: None)
+    return now
+
+
+def list_sessions(settings: Settings) -> list[str]:
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        return list(connection.scalars(select(t.sessions.c.session_id).order_by(t.sessions.c.session_id)))
+
+
+def test_new_sessions_are_held_to_what_they_landed_from_and_read_first_of_all_in_their_turn(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_sessions(home)
+    names = list_sessions(home)
+    new = begin_look(home)
+    assert (new.unchanged, new.passed, new.known) == (frozenset(names), frozenset(names), frozenset())
+    assert list_wrong(home) == set()
+    monkeypatch.setattr(looks, "LOOKS", 1)
+    after = begin_look(home)
+    assert (after.unchanged, after.passed) == (frozenset(), frozenset())
+    assert list_wrong(home) == set()
+
+
+def change_a_moment(connection: Connection) -> None:
+    """When a question was planned, which no entry says, but the lake."""
+    connection.execute(update(t.allocations).values(allocated_at="2020-01-01T00:00:00.000000+00:00"))
+
+
+def change_a_discipline(connection: Connection) -> None:
+    connection.execute(update(t.sets).values(discipline="another"))
+
+
+def change_an_entry_of_an_answer(connection: Connection) -> None:
+    first = select(func.min(t.access_log.c.number)).where(t.access_log.c.answer_hash.is_not(None))
+    where = t.access_log.c.number == first.scalar_subquery()
+    connection.execute(update(t.access_log).where(where).values(digest="0" * 64))
+
+
+def change_a_public_root(connection: Connection) -> None:
+    rows = connection.execute(select(t.public_log).where(t.public_log.c.kind == "close")).all()
+    line = json.loads(rows[-1].line)
+    line["body"]["answers_root"] = "0" * 64
+    where = t.public_log.c.number == rows[-1].number
+    connection.execute(update(t.public_log).where(where).values(line=json.dumps(line)))
+
+
+def add_an_answer(connection: Connection) -> None:
+    row = connection.execute(select(t.responses).order_by(t.responses.c.seq.desc())).first()
+    assert row is not None
+    connection.execute(t.responses.insert().values(**{**row._mapping, "seq": row.seq + 1}))
+
+
+@pytest.mark.parametrize(
+    "meddle",
+    [
+        change_an_answer_of_the_last_session,
+        add_an_answer,
+        change_an_entry_of_an_answer,
+        change_a_moment,
+        change_a_discipline,
+        change_a_public_root,
+        change_a_call,
+        change_a_session,
+    ],
+)
+def test_what_has_changed_since_it_landed_is_found_by_the_first_look(
+    home: Settings, meddle: Callable[[Connection], None]
+) -> None:
+    forget_sessions(home)
+    change(home, meddle)
+    found, whole = (
+        {what: words for what, (kind, words) in look(home, is_all_read=is_all).items() if kind == "wrong"}
+        for is_all in (False, True)
+    )
+    assert found == whole
+    assert found
+
+
+def test_rows_that_were_landed_in_the_place_of_others_are_found_by_the_first_look(home: Settings) -> None:
+    forget_sessions(home)
+    name = list_sessions(home)[0]
+    with open_lake(home) as lake:
+        rows = read_unit(lake, "responses", name)
+        lake.land("responses", name, rows.with_columns(response=pl.lit("another")))
+    assert list_wrong(home) == {"ledger against lake"}
+
+
+def test_a_session_that_was_another_while_it_landed_is_not_believed(home: Settings) -> None:
+    name, *others = list_sessions(home)
+    own = t.allocations.c.session_id == name
+    with open_ledger(home.ledger_address) as ledger, ledger.read() as connection:
+        run_id = str(connection.scalar(select(t.sessions.c.run_id).where(t.sessions.c.session_id == name)))
+        was = connection.scalar(select(t.allocations.c.allocated_at).where(own))
+    moved = update(t.allocations).where(own)
+    change(home, lambda connection: connection.execute(moved.values(allocated_at="2020-01-01")))
+    with open_ledger(home.ledger_address) as ledger, open_lake(home) as lake:
+        with ledger.read() as connection:
+            sources = read_sound_sources(connection, run_id, [name])
+        note_sources(ledger, lake, sources)
+    change(home, lambda connection: connection.execute(moved.values(allocated_at=was)))
+    forget_sessions(home)
+    assert list(sources) == [name]
+    assert begin_look(home).unchanged == frozenset(others)
+    assert list_wrong(home) == set()
+
+
+def test_of_a_session_that_differs_from_its_log_its_landing_says_nothing(home: Settings) -> None:
+    change(home, change_an_answer_of_the_last_session)
+    names = list_sessions(home)
+    with open_ledger(home.ledger_address) as ledger, ledger.read() as connection:
+        run_ids = set(connection.scalars(select(t.sessions.c.run_id)))
+        sound = {name for run in run_ids for name in read_sound_sources(connection, run, names)}
+    assert sound == set(names[:-1])
 
 
 def test_what_has_left_the_ledger_is_read_once_more_and_then_known_by_its_files(

@@ -24,6 +24,7 @@ from warehouse.lake.upkeep import (
     check_landings,
     count_offending,
     integrity,
+    look_at_rows,
     maintenance,
     merge_small_files,
 )
@@ -95,6 +96,34 @@ def test_rows_are_read_once_and_then_those_of_new_files(home: Path) -> None:
         )
     # Also of sessions, which are not split by month.
     assert look(home) == (new, [], {})
+    assert look(home) == (0, [], {})
+
+
+def test_rows_that_were_looked_at_for_the_next_look_are_not_read_by_it_and_what_changed_is_said(
+    home: Path,
+) -> None:
+    def look_ahead() -> None:
+        with open_lake(Settings(home=home)) as lake:
+            look_at_rows(lake)
+
+    look_ahead()
+    assert not (home / "doctor").exists(), "a first look is somebody's own"
+    look(home)
+    with open_lake(Settings(home=home)) as lake:
+        kept = Looked(lake)
+        kept.keep("another's", "", 1)
+        kept.save(is_part=True)
+        land(lake, History(2, 20), 2, "2025-03")
+        changed = "UPDATE judgements SET stars = 3 - stars WHERE month = '2025-03'"
+        with lake.transaction() as connection:
+            connection.execute(changed)
+    look_ahead()
+    with open_lake(Settings(home=home)) as lake:
+        assert Looked(lake).find_saved("another's", "") == 1
+    assert look(home)[1] == ["judgements/judgements of 2025-03"]
+    with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
+        connection.execute(changed)
+    look_ahead()
     assert look(home) == (0, [], {})
 
 

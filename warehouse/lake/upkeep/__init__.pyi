@@ -10,6 +10,9 @@ from .backup import restore_lake as restore_lake
 # How many rows offend against a check; it passes where it passed over files of the same bytes.
 from .rechecking import count_offending as count_offending
 
+# Look at rows of files that came since the last look, for the next one.
+from .rechecking import look_at_rows as look_at_rows
+
 # What was found in the parts of a lake before, by the bytes of their files, and what is found now.
 from .looked import Looked as Looked
 

@@ -61,6 +61,11 @@ class Looked:
         self._first: dict[str, str] = dict(self._saved.get(_BYTES, (None, {}))[1])
         self.parts = _list_parts(lake)
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows were read before, of files whose bytes tell whether they are the same."""
+        return self._folder is not None and any(name.startswith("units ") for name in self._known)
+
     def list_parts(self, table: str) -> list[TablePart]:
         """The parts of a table that have a file."""
         return [part for part in self.parts if part.table == table]
@@ -131,16 +136,20 @@ class Looked:
         if mark is not None:
             self._kept[name] = [mark, found]
 
-    def save(self) -> None:
-        """Write what was found; a home that cannot be written keeps what it has."""
+    def save(self, *, is_part: bool = False) -> None:
+        """Write what was found; a home that cannot be written keeps what it has.
+
+        After a look at a part of what is looked at everything else stays as it is kept.
+        """
         there = {path for files in self.parts.values() for file in files for path in file.paths}
         first = self._bytes | self._first
         self.keep(_BYTES, "", {path: first[path] for path in sorted(there & first.keys())})
-        if self._kept == self._known:
+        kept = {**_read(self._path), **self._kept} if is_part else self._kept
+        if kept == self._known:
             return
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
-            text = json.dumps({"form": _FORM, "found": self._kept}, separators=(",", ":"))
+            text = json.dumps({"form": _FORM, "found": kept}, separators=(",", ":"))
             with writing_whole(self._path) as draft:
                 draft.write_bytes(zlib.compress(text.encode(), 1))
 

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from warehouse.lake.reading import bind_check, run_check
+from schemas.errors import StoreError
+from warehouse.lake.reading import bind_check, list_checks, run_check
 from warehouse.lake.reading.queries import find_tables_read, read_queries, write_nulls
+from warehouse.lake.upkeep.integrity import check_landings
+from warehouse.lake.upkeep.looked import Looked
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-    from warehouse.lake.upkeep.looked import Looked
 
 
 # Whoever hashes rows counts them.
 _COUNTING: Final = "landings_count_their_rows"
+
+
+def look_at_rows(lake: Lake) -> None:
+    """Look at rows of files that came since the last look, and keep what is found.
+
+    Nothing is said here, and nothing done before a first look, which reads the whole lake: whoever looks next compares what was found
+    in files of the same bytes.
+    """
+    looked = Looked(lake)
+    if not looked.has_rows:
+        return
+    check_landings(lake, looked=looked)
+    for name in list_checks():
+        with suppress(StoreError):
+            count_offending(lake, name, looked)
+    looked.save(is_part=True)
 
 
 def count_offending(lake: Lake, name: str, looked: Looked) -> int:

@@ -13,6 +13,9 @@ from . import editions as editions
 # What was erased of answers, and the proof that stays: who did it, when and why, and a hash for every text that was there.
 from . import erasures as erasures
 
+# What a session was landed from, said by the audit log in one hash.
+from . import landed as landed
+
 # Organisations as the ledger counts them: one row for each name in normal form, other names pointing to the one meant.
 from . import organisations as organisations
 

@@ -21,6 +21,7 @@ from sqlalchemy import (
     select,
     text,
 )
+from sqlalchemy.exc import DBAPIError
 
 from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.inserting import insert_into
@@ -89,7 +90,7 @@ def _read_page(connection: Connection, span: dict[str, int]) -> list[ChainedEntr
     if connection.dialect.name == "sqlite":
         # A text with the hash of the entry is the text that was written, and says the same of every field as the row does.
         # SQLite refuses to write bytes, which only a changed row has.
-        with suppress(sqlite3.OperationalError):
+        with suppress(DBAPIError, sqlite3.OperationalError):
             page = [(*row[:_OWN], hash_entry_text(row[_OWN])) for row in _TEXTS.run(connection, span)]
             if all(own_hash == entry_hash for _, _, entry_hash, _, _, own_hash in page):
                 return page

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy.exc import DBAPIError
 
-from warehouse.ledger.engine.logs.digests import read_set_digest
-from warehouse.ledger.engine.statements import HotStatement
+from warehouse.ledger.engine.logs.digests import digest_responses, digest_text, digest_texts, read_set_digest
+from warehouse.ledger.engine.statements import HotStatement, iter_chunks
 from warehouse.ledger.engine.tables import (
     access_log,
     allocations,
@@ -28,8 +32,8 @@ from warehouse.ledger.exam.archives import find_session, list_archives
 from warehouse.ledger.exam.closed import list_run_sets
 
 
-def list_sessions(connection: Connection) -> list[Row[Any]]:
-    """(session_id, run_id, status, answered_count, deadline_at) of every session, by id."""
+def list_sessions(connection: Connection, session_ids: Sequence[str] | None = None) -> list[Row[Any]]:
+    """(session_id, run_id, status, answered_count, deadline_at) of these or all, by id."""
     query = select(
         sessions.c.session_id,
         sessions.c.run_id,
@@ -37,7 +41,14 @@ def list_sessions(connection: Connection) -> list[Row[Any]]:
         sessions.c.answered_count,
         sessions.c.deadline_at,
     )
-    return list(connection.execute(query.order_by(sessions.c.session_id)))
+    query = query.order_by(sessions.c.session_id)
+    if session_ids is None:
+        return list(connection.execute(query))
+    return [
+        row
+        for names in iter_chunks(session_ids)
+        for row in connection.execute(query.where(sessions.c.session_id.in_(names)))
+    ]
 
 
 def read_session_states(connection: Connection) -> dict[str, list[Any]]:
@@ -133,11 +144,61 @@ def list_budgets(connection: Connection) -> list[Row[Any]]:
 _RESPONSES = HotStatement(
     select(responses).where(responses.c.session_id == bindparam("session")).order_by(responses.c.seq)
 )
-_DELIVERIES = HotStatement(
-    select(allocations.c.seq, allocations.c.delivered_at).where(
-        allocations.c.session_id == bindparam("session"), allocations.c.delivered_at.is_not(None)
+_ALLOCATIONS = HotStatement(
+    select(
+        allocations.c.seq, allocations.c.lineage_uuid, allocations.c.allocated_at, allocations.c.delivered_at
     )
+    .where(allocations.c.session_id == bindparam("session"))
+    .order_by(allocations.c.seq)
 )
+_SEQ, _TEXT = map(tuple(responses.c.keys()).index, ("seq", "response"))
+# All but the text as SQLite writes it, for half of the price of the row: what `digest_response` covers of it, in other letters where
+# one is beyond ASCII, or a number of many digits.
+_TEXTS = HotStatement(
+    select(
+        responses.c.seq,
+        responses.c.response,
+        func.json_array(*(column for column in responses.c if column.name != "response")),
+    )
+    .where(responses.c.session_id == bindparam("session"))
+    .order_by(responses.c.seq)
+)
+
+
+class SessionContent(NamedTuple):
+    """The questions and answers of a session, by position.
+
+    Attributes:
+        allocations: position, lineage, when it was planned, and when it was handed out for the first time; null for not.
+        answers: position, a hash of all but the text, and the SHA-256 of the text, empty for what is no text. The first is the digest that
+            the log has of the answer, or another: then only its row tells.
+    """
+
+    allocations: list[tuple[int, str, str, str | None]]
+    answers: list[tuple[int, str, str]]
+
+    @property
+    def order(self) -> list[str]:
+        """The lineages."""
+        return [lineage for _, lineage, _, _ in self.allocations]
+
+    @property
+    def deliveries(self) -> dict[int, str]:
+        """Position → when its question was first handed out; those that were not are left out."""
+        return {seq: at for seq, _, _, at in self.allocations if at is not None}
+
+
+def read_session_content(connection: Connection, session_id: str) -> SessionContent:
+    """What the ledger has of a session's questions and answers."""
+    allotted: Any = list(_ALLOCATIONS.run(connection, {"session": session_id}))
+    if connection.dialect.name == "sqlite":
+        # SQLite refuses to write bytes, which only a changed row has: at once for the first row, else where it is read.
+        with suppress(DBAPIError, sqlite3.OperationalError):
+            rows = list(_TEXTS.run(connection, {"session": session_id}))
+            return _make_content(allotted, rows, digest_texts([rest for _, _, rest in rows]))
+    answers = read_responses(connection, session_id)
+    given = [(row[_SEQ], row[_TEXT]) for row in answers]
+    return _make_content(allotted, given, digest_responses(answers))
 
 
 def read_responses(connection: Connection, session_id: str) -> list[tuple[Any, ...]]:
@@ -145,6 +206,13 @@ def read_responses(connection: Connection, session_id: str) -> list[tuple[Any, .
     return list(_RESPONSES.run(connection, {"session": session_id}))
 
 
-def list_deliveries(connection: Connection, session_id: str) -> dict[int, str]:
-    """Position → when its question was first handed out; those that were not are left out."""
-    return dict(_DELIVERIES.run(connection, {"session": session_id}))
+def _make_content(
+    allotted: list[tuple[int, str, str, str | None]], given: Sequence[Sequence[Any]], digests: list[str]
+) -> SessionContent:
+    # Nothing has the hash of what is no text, which only a changed row has.
+    texts = [row[1] for row in given]
+    if all(isinstance(text, str) for text in texts):
+        hashes = digest_texts(texts)
+    else:
+        hashes = [digest_text(text) if isinstance(text, str) else "" for text in texts]
+    return SessionContent(allotted, [*zip([row[0] for row in given], digests, hashes, strict=True)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, Float, bindparam, select
@@ -108,6 +108,12 @@ def digest_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def digest_texts(texts: Iterable[str]) -> list[str]:
+    """`digest_text` of each of many."""
+    sha256 = hashlib.sha256
+    return [sha256(text.encode()).hexdigest() for text in texts]
+
+
 def digest_response(row: Mapping[str, Any]) -> str:
     """What is kept of an answer but its text: status, reasoning, call, time and signature."""
     # A column of numbers gives back 1.0 for 1.
@@ -120,8 +126,7 @@ def digest_response(row: Mapping[str, Any]) -> str:
 
 def digest_responses(rows: Sequence[Sequence[Any]]) -> list[str]:
     """`digest_response` of each of many rows of the table, all its columns in their order."""
-    texts = encode_rows([(*row[:_TEXT], *row[_TEXT + 1 :]) for row in rows])
-    return [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    return digest_texts(encode_rows([(*row[:_TEXT], *row[_TEXT + 1 :]) for row in rows]))
 
 
 def encode_rows(rows: Sequence[Sequence[object]]) -> list[str]:
@@ -141,11 +146,12 @@ def read_closing_digest(connection: Connection, session_id: str) -> str:
     return compute_digest(list(connection.execute(query).one()))
 
 
-def read_order_digest(connection: Connection, session_id: str) -> str:
-    """A session as it was planned: whose it is, and the lineages of its questions in order."""
+def read_order_digest(connection: Connection, session_id: str, order: Sequence[str] | None = None) -> str:
+    """A session as it was planned: whose it is, and the lineages of its questions in `order`."""
     query = select(*(sessions.c[name] for name in PLANNED_SESSION))
     row = connection.execute(query.where(sessions.c.session_id == session_id)).one()
-    order = [lineage for (lineage,) in _ORDER.run(connection, {"session": session_id})]
+    if order is None:
+        order = [lineage for (lineage,) in _ORDER.run(connection, {"session": session_id})]
     return compute_digest([list(row), order])
 
 
