@@ -107,6 +107,7 @@ class CallRequest:
         salt: makes a further call of the same request (a judge asked again after an unparseable reply).
         parameters: over the registered parameters of the model.
         pictures: what goes with the last message, which names each by its mark.
+        is_kept_by_caller: whether who asks writes the reply to the ledger, with what is made of it (`CallReply.unkept`).
     """
 
     purpose: str
@@ -117,11 +118,15 @@ class CallRequest:
     salt: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     pictures: tuple[SentPicture, ...] = ()
+    is_kept_by_caller: bool = False
 
 
 @dataclass(frozen=True)
 class CallReply:
-    """What came back; `cost_usd` is that of this reply, paid once, also when it is replayed."""
+    """What came back; `cost_usd` is that of this reply, paid once, also when it is replayed.
+
+    `unkept` is what the ledger does not have of the call yet, for who asked to keep it.
+    """
 
     call_key: str
     text: str
@@ -136,6 +141,7 @@ class CallReply:
     error: str | None
     is_replayed: bool
     fingerprint: str | None = None
+    unkept: FinishedCall | None = None
 
 
 class CallPending(CallFailed):
@@ -241,7 +247,7 @@ class ModelClient:
         key = compute_call_key(model, request, parameters)
         twin = self._in_flight.get(key)
         if twin is not None:
-            return replace(await asyncio.shield(twin), is_replayed=True)
+            return replace(await asyncio.shield(twin), is_replayed=True, unkept=None)
         future: asyncio.Future[CallReply] = asyncio.get_running_loop().create_future()
         self._in_flight[key] = future
         try:
@@ -302,7 +308,8 @@ class ModelClient:
                         # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
                         is_exam = request.purpose == EXAM_PURPOSE
                         longest = self._settings.longest_response if is_exam else self._settings.longest_reply
-                        return await self._send(key, endpoint, pace, model, body, longest, flight)
+                        sent = await self._send(key, endpoint, pace, model, body, longest, flight)
+                        return await self._record(key, model, sent, is_kept=not request.is_kept_by_caller)
                 except asyncio.CancelledError:
                     # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
                     # Who is cancelled does not wait.
@@ -383,23 +390,17 @@ class ModelClient:
         body: dict[str, Any],
         longest: int,
         flight: Flight,
-    ) -> CallReply:
+    ) -> Sent:
         holder = self._presence.holder
         try:
-            sent = await self._sender.send(endpoint, pace, model, body, flight, longest)
+            return await self._sender.send(endpoint, pace, model, body, flight, longest)
         except BudgetError:
             if not flight.is_sent:
                 refused = FinishedCall(key, "failed", error="budget", holder=holder)
                 await self._ledger.writer.run_async(*_finish(refused))
             raise
-        return await self._record(key, model, sent)
 
-    async def _record(
-        self,
-        key: str,
-        model: RegisteredModel,
-        sent: Sent,
-    ) -> CallReply:
+    async def _record(self, key: str, model: RegisteredModel, sent: Sent, *, is_kept: bool) -> CallReply:
         outcome, attempts, latency_ms = sent
         run, holder = self._ledger.writer.run_async, self._presence.holder
 
@@ -438,8 +439,9 @@ class ModelClient:
             error=None,
             is_replayed=False,
             fingerprint=outcome.fingerprint,
+            unkept=None if is_kept else done,
         )
-        if await run(*_finish(done)):
+        if not is_kept or await run(*_finish(done)):
             return reply
         # Another process took the call for a dead one's and was answered first: its reply is the one in use.
         self.counts["replayed"] += 1

@@ -35,10 +35,13 @@ from tasks.running.approvals import NOBODY_ELSE, TwoPersons, approve, describe_w
 from warehouse.ledger.engine.leases.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.money.calls import finish_call
 from warehouse.ledger.trust import approvals, users
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from warehouse.ledger.money.calls import FinishedCall
 
 
 T = TypeVar("T")
@@ -47,6 +50,8 @@ _log = logging.getLogger("proctor.exam_api")
 
 class ExamProtocol:
     """The state machine. One per process; safe to use from several threads and coroutines.
+
+    `keeps_calls`: whether the calls that give answers can be kept with them, as in the ledger's own process.
 
     Args:
         ledger: where everything is kept.
@@ -74,6 +79,7 @@ class ExamProtocol:
         self._receipts = None if rules.is_in_house else heads
         self._tokens = VerifiedTokens(keys, found)
         self.longest_response = rules.longest_response
+        self.keeps_calls = ledger.is_whole
         self._moves = Moves(self._tokens, rules, found)
 
     # --- opening ---------------------------------------------------------------------------------------------
@@ -116,10 +122,14 @@ class ExamProtocol:
         return (await self._acknowledge(await self._perform_async(move)))[0]
 
     async def submit_and_next(
-        self, token: str, lease: Lease, seq: int, answer: Answer
+        self, token: str, lease: Lease, seq: int, answer: Answer, call: FinishedCall | None = None
     ) -> tuple[Receipt, Put | None]:
-        """Both in one transaction; the question is a new one, or null when none is left to hand out."""
-        move = self._moves.answer(token, lease, seq, answer, wants_next=True)
+        """Both in one transaction; the question is a new one, or null when none is left to hand out.
+
+        `call` gave the answer, and is kept by the same transaction; where the answer is refused, by the next one. Raises
+        ConflictError where another process was answered first.
+        """
+        move = self._moves.answer(token, lease, seq, answer, wants_next=True, call=call)
         return await self._acknowledge(await self._perform_async(move))
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
@@ -273,6 +283,13 @@ class ExamProtocol:
         except ExamError as error:
             await self._ledger.writer.run_async(self._refusal(move, error))
             raise
+        except StoreError:
+            # What came of the commit is not known: a reply that is booked again would count as a second one.
+            raise
+        except Exception:
+            if (call := move.call) is not None:
+                await self._ledger.writer.run_async(lambda connection: finish_call(connection, call))
+            raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
         """The log entry of a refused attempt, in a session's story only by that session's token."""
@@ -285,6 +302,8 @@ class ExamProtocol:
         )
 
         def operation(connection: Connection) -> None:
+            if move.call is not None:
+                finish_call(connection, move.call)
             add_entry(
                 connection,
                 Entry(
