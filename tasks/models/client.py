@@ -338,11 +338,11 @@ class ModelClient:
         def begin(connection: Connection) -> bool | Later[bool]:
             return begin_call(connection, call)
 
-        beginning = asyncio.ensure_future(run(begin, row))
         budgets = self._sender.list_budgets(flight)
         worst = estimate_worst_cost(model, body) if budgets else 0.0
         if not worst:
-            return await beginning
+            return await run(begin, row, is_of_ledger=True)
+        beginning = asyncio.ensure_future(run(begin, row))
         reserving = asyncio.ensure_future(reserve_in_all(budgets, worst))
         try:
             is_new = await beginning
