@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from schemas.errors import ExamError, StoreError, UsageError
+from schemas.errors import ConflictError, ExamError, StoreError, UsageError
 from schemas.ledger.trust import Approval
 from schemas.settings import Settings
 from tasks.exam.log import HeadKeeper
@@ -283,11 +283,10 @@ class ExamProtocol:
         except ExamError as error:
             await self._ledger.writer.run_async(self._refusal(move, error))
             raise
-        except StoreError:
-            # What came of the commit is not known: a reply that is booked again would count as a second one.
-            raise
-        except Exception:
-            if (call := move.call) is not None:
+        except Exception as error:
+            # Where it is not known what came of a commit, a reply that is booked again would count as a second one.
+            is_undone = isinstance(error, ConflictError) or not isinstance(error, StoreError)
+            if (call := move.call) is not None and is_undone:
                 await self._ledger.writer.run_async(lambda connection: finish_call(connection, call))
             raise
 
