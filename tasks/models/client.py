@@ -1,7 +1,7 @@
 """The only way to LLMs, each through its provider (tasks/models/providers).
 
 A ledger records what was paid for. A call is known by the hash of what it asks. A `started` row is committed before it
-is sent and its reply before it is used, so that after a kill only calls then in flight are sent again. A call that
+is sent, and its reply before it is used or together with that, so that after a kill only calls then in flight are sent again. A call that
 another living process has under way is waited for, and its reply replayed. Keys and question text stay out of logs and
 errors.
 """
