@@ -12,8 +12,6 @@ from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.words import Answer, Lease
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine import writer
-from warehouse.ledger.engine.commits import commit
 from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.money.calls import FinishedCall, NewCall, begin_call, finish_call
 
@@ -56,17 +54,18 @@ def paid(world: World) -> Paid:
     return Paid(world)
 
 
-def test_an_answer_and_its_call_are_one_commit(paid: Paid, monkeypatch: pytest.MonkeyPatch) -> None:
-    lease, commits = paid.open(), []
+def test_an_answer_and_its_call_are_one_operation(paid: Paid, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease, asked = paid.open(), []
+    submit = paid.world.ledger.writer.submit
 
-    def note(*given: Any, **how: Any) -> None:
-        commits.append(paid.read_call())
-        commit(*given, **how)
+    def note(*given: Any, **how: Any) -> Any:
+        asked.append(paid.read_call())
+        return submit(*given, **how)
 
-    monkeypatch.setattr(writer, "commit", note)
+    monkeypatch.setattr(paid.world.ledger.writer, "submit", note)
     receipt, following = paid.submit(lease)
     assert (receipt.answered_count, following.seq) == (1, 2)
-    assert commits == [("started", None, 0.0)]
+    assert asked == [("started", None, 0.0)]
     assert paid.read_call() == ("done", 0.25, 0.0)
     assert paid.world.answers(paid.session_id) == {1: "true"}
 
