@@ -41,6 +41,7 @@ from warehouse.ledger.trust import approvals, users
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from warehouse.ledger.engine.statements import Later
     from warehouse.ledger.money.calls import FinishedCall
 
 
@@ -287,7 +288,11 @@ class ExamProtocol:
             # Where it is not known what came of a commit, a reply that is booked again would count as a second one.
             is_undone = isinstance(error, ConflictError) or not isinstance(error, StoreError)
             if (call := move.call) is not None and is_undone:
-                await self._ledger.writer.run_async(lambda connection: finish_call(connection, call))
+
+                def keep(connection: Connection) -> bool | Later[bool]:
+                    return finish_call(connection, call)
+
+                await self._ledger.writer.run_async(keep)
             raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
