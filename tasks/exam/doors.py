@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 from urllib.parse import quote, urlencode
 
 from tasks.exam.http_calls import PATIENCE_S, HttpCaller
 from tasks.exam.protocol import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
 
+if TYPE_CHECKING:
+    from warehouse.ledger.money.calls import FinishedCall
+
 
 class Door(Protocol):
     """What a sitter needs; each method does and raises what the method of ExamProtocol does."""
+
+    @property
+    def keeps_calls(self) -> bool: ...  # noqa: D102
 
     async def open_session(self, token: str, session_id: str, lease_secret: str | None = None) -> Lease: ...  # noqa: D102
     async def renew_lease(self, token: str, lease: Lease) -> Lease: ...  # noqa: D102
@@ -25,7 +31,7 @@ class Door(Protocol):
     async def read_pending(self, token: str, lease: Lease) -> list[Put]: ...  # noqa: D102
     async def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt: ...  # noqa: D102
     async def submit_and_next(  # noqa: D102
-        self, token: str, lease: Lease, seq: int, answer: Answer
+        self, token: str, lease: Lease, seq: int, answer: Answer, call: FinishedCall | None = None
     ) -> tuple[Receipt, Put | None]: ...
     async def read_status(self, token: str, session_id: str) -> SessionStatus: ...  # noqa: D102
     async def release_session(self, token: str, session_id: str) -> SessionStatus: ...  # noqa: D102
@@ -41,6 +47,8 @@ class HttpDoor:
         url: address of the API, without a path.
         patience_s: how long a server that does not answer is tried again before DoorError.
     """
+
+    keeps_calls: Final = False
 
     def __init__(self, url: str, *, patience_s: float = PATIENCE_S) -> None:
         self._caller = HttpCaller(url, patience_s=patience_s)
@@ -83,9 +91,10 @@ class HttpDoor:
         return Receipt(**body["receipt"])
 
     async def submit_and_next(
-        self, token: str, lease: Lease, seq: int, answer: Answer
+        self, token: str, lease: Lease, seq: int, answer: Answer, call: FinishedCall | None = None
     ) -> tuple[Receipt, Put | None]:
-        """See ExamProtocol.submit_and_next."""
+        """See ExamProtocol.submit_and_next; calls are kept before they come here."""
+        assert call is None, "this door keeps no calls"
         body = await self._submit(token, lease, seq, answer, wants_next=True)
         return Receipt(**body["receipt"]), None if body["question"] is None else Put.from_body(
             body["question"]

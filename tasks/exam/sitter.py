@@ -13,12 +13,13 @@ from schemas.errors import BudgetError, ExamError, ProctorError
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.doors import Door
-from tasks.exam.protocol import Answer, Lease, Put
+from tasks.exam.protocol import Answer, Lease, Put, Receipt
 from tasks.exam.protocol.tokens import KeyFile, derive_lease_secret, issue_token
 
 if TYPE_CHECKING:
     from tasks.models import CallReply, CallRequest
     from tasks.models.registry import RegisteredModel
+    from warehouse.ledger.money.calls import FinishedCall
 
 T = TypeVar("T")
 
@@ -136,11 +137,14 @@ class SessionSitter:
 
     async def _answer_all(self, put: Put | None, stop: asyncio.Event) -> None:
         while put is not None and not stop.is_set() and self._is_ours():
-            answer = await self._ask(put)
-            put = await self._submit(put, answer)
+            answer, call = await self._ask(put)
+            put = await self._submit(put, answer, call)
 
-    async def _ask(self, put: Put) -> Answer:
-        """Call the candidate; the lease is renewed while it thinks."""
+    async def _ask(self, put: Put) -> tuple[Answer, FinishedCall | None]:
+        """Call the candidate; the lease is renewed while it thinks.
+
+        Returns its answer, and the call where that is to be kept with the answer.
+        """
         from tasks.models import CallPending, CallRequest, load_pictures
         from tasks.questions.forms import render_prompt
 
@@ -155,20 +159,12 @@ class SessionSitter:
             # Two sessions never share a reply, even where they put the same question in the same words.
             salt=f"{self._session_id}:{put.seq}",
             pictures=load_pictures(self._settings.archive_dir, put.content) if sees else (),
+            is_kept_by_caller=self._door.keeps_calls,
         )
-        call = asyncio.ensure_future(self._client.complete(self._model, request))
         try:
-            while True:
-                done, _ = await asyncio.wait({call}, timeout=self._settings.lease_s / 3)
-                if done:
-                    break
-                # A call that is being paid for is not broken off for it: what is refused for good, the answer is refused for too.
-                with suppress(ProctorError):
-                    await self._call(self._door.renew_lease)
-        finally:
-            call.cancel()
-        try:
-            reply = call.result()
+            # From the reply to its answer nothing else has its turn: a reply that is not kept yet is never left behind.
+            with _Repeating(self._settings.lease_s / 3, self._renew):
+                reply = await self._client.complete(self._model, request)
         except (BudgetError, CallPending):
             raise
         except ProctorError as error:
@@ -177,7 +173,7 @@ class SessionSitter:
                 word = str(getattr(error, "error", type(error).__name__))
                 await self._note_error(self._session_id, put.seq, word)
             raise
-        return Answer(
+        answer = Answer(
             response=reply.text,
             reasoning=reply.reasoning,
             answer_status=reply.status,
@@ -191,12 +187,22 @@ class SessionSitter:
             prompt_version=prompt_version,
             call_key=reply.call_key,
         )
+        return answer, reply.unkept
 
-    async def _submit(self, put: Put, answer: Answer) -> Put | None:
+    async def _renew(self) -> None:
+        # A call that is being paid for is not broken off for it: what is refused for good, the answer is refused for too.
+        with suppress(ProctorError):
+            await self._call(self._door.renew_lease)
+
+    async def _submit(self, put: Put, answer: Answer, call: FinishedCall | None) -> Put | None:
+        unkept = [call]
+
+        def submit(token: str, lease: Lease) -> Awaitable[tuple[Receipt, Put | None]]:
+            # Where the answer is refused, the call is kept all the same: it is given once.
+            return self._door.submit_and_next(token, lease, put.seq, answer, unkept.pop() if unkept else None)
+
         try:
-            receipt, following = await self._call(
-                lambda token, lease: self._door.submit_and_next(token, lease, put.seq, answer)
-            )
+            receipt, following = await self._call(submit)
         except ExamError as error:
             if error.code != "already_answered":
                 raise
@@ -247,3 +253,32 @@ class SessionSitter:
                 now=self._clock(),
             ).text
             self._lease = await self._door.open_session(self._token, self._session_id, self._lease_secret)
+
+
+class _Repeating:
+    """A block during which `work` is done every so many seconds; what is under way at its end ends by itself."""
+
+    def __init__(self, every_s: float, work: Callable[[], Awaitable[None]]) -> None:
+        self._every_s = every_s
+        self._work = work
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Future[None] | None = None
+
+    def __enter__(self) -> None:
+        self._wait()
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _wait(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._every_s, self._begin)
+
+    def _begin(self) -> None:
+        self._task = asyncio.ensure_future(self._work())
+        self._task.add_done_callback(self._go_on)
+
+    def _go_on(self, _: asyncio.Future[None]) -> None:
+        if self._timer is not None:
+            self._wait()

@@ -1,7 +1,7 @@
 """The only way to LLMs, each through its provider (tasks/models/providers).
 
 A ledger records what was paid for. A call is known by the hash of what it asks. A `started` row is committed before it
-is sent and its reply before it is used, so that after a kill only calls then in flight are sent again. A call that
+is sent, and its reply before it is used or together with that, so that after a kill only calls then in flight are sent again. A call that
 another living process has under way is waited for, and its reply replayed. Keys and question text stay out of logs and
 errors.
 """
@@ -104,6 +104,7 @@ class CallRequest:
         salt: makes a further call of the same request (a judge asked again after an unparseable reply).
         parameters: over the registered parameters of the model.
         pictures: what goes with the last message, which names each by its mark.
+        is_kept_by_caller: whether who asks writes the reply to the ledger, with what is made of it (`CallReply.unkept`).
     """
 
     purpose: str
@@ -114,11 +115,15 @@ class CallRequest:
     salt: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     pictures: tuple[SentPicture, ...] = ()
+    is_kept_by_caller: bool = False
 
 
 @dataclass(frozen=True)
 class CallReply:
-    """What came back; `cost_usd` is that of this reply, paid once, also when it is replayed."""
+    """What came back; `cost_usd` is that of this reply, paid once, also when it is replayed.
+
+    `unkept` is what the ledger does not have of the call yet, for who asked to keep it.
+    """
 
     call_key: str
     text: str
@@ -133,6 +138,7 @@ class CallReply:
     error: str | None
     is_replayed: bool
     fingerprint: str | None = None
+    unkept: FinishedCall | None = None
 
 
 class CallPending(CallFailed):
@@ -238,7 +244,7 @@ class ModelClient:
         key = compute_call_key(model, request, parameters)
         twin = self._in_flight.get(key)
         if twin is not None:
-            return replace(await asyncio.shield(twin), is_replayed=True)
+            return replace(await asyncio.shield(twin), is_replayed=True, unkept=None)
         future: asyncio.Future[CallReply] = asyncio.get_running_loop().create_future()
         self._in_flight[key] = future
         try:
@@ -299,7 +305,8 @@ class ModelClient:
                         # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
                         is_exam = request.purpose == EXAM_PURPOSE
                         longest = self._settings.longest_response if is_exam else self._settings.longest_reply
-                        return await self._send(key, endpoint, pace, model, body, longest, flight)
+                        sent = await self._send(key, endpoint, pace, model, body, longest, flight)
+                        return await self._record(key, model, sent, is_kept=not request.is_kept_by_caller)
                 except asyncio.CancelledError:
                     # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
                     # Who is cancelled does not wait.
@@ -328,11 +335,11 @@ class ModelClient:
         def begin(connection: Connection) -> bool | Later[bool]:
             return begin_call(connection, call)
 
-        beginning = asyncio.ensure_future(run(begin, row))
         budgets = self._sender.list_budgets(flight)
         worst = estimate_worst_cost(model, body) if budgets else 0.0
         if not worst:
-            return await beginning
+            return await run(begin, row, is_of_ledger=True)
+        beginning = asyncio.ensure_future(run(begin, row))
         reserving = asyncio.ensure_future(reserve_in_all(budgets, worst))
         try:
             is_new = await beginning
@@ -380,23 +387,17 @@ class ModelClient:
         body: dict[str, Any],
         longest: int,
         flight: Flight,
-    ) -> CallReply:
+    ) -> Sent:
         holder = self._presence.holder
         try:
-            sent = await self._sender.send(endpoint, pace, model, body, flight, longest)
+            return await self._sender.send(endpoint, pace, model, body, flight, longest)
         except BudgetError:
             if not flight.is_sent:
                 refused = FinishedCall(key, "failed", error="budget", holder=holder)
                 await self._ledger.writer.run_async(*_finish(refused))
             raise
-        return await self._record(key, model, sent)
 
-    async def _record(
-        self,
-        key: str,
-        model: RegisteredModel,
-        sent: Sent,
-    ) -> CallReply:
+    async def _record(self, key: str, model: RegisteredModel, sent: Sent, *, is_kept: bool) -> CallReply:
         outcome, attempts, latency_ms = sent
         run, holder = self._ledger.writer.run_async, self._presence.holder
 
@@ -435,8 +436,9 @@ class ModelClient:
             error=None,
             is_replayed=False,
             fingerprint=outcome.fingerprint,
+            unkept=None if is_kept else done,
         )
-        if await run(*_finish(done)):
+        if not is_kept or await run(*_finish(done)):
             return reply
         # Another process took the call for a dead one's and was answered first: its reply is the one in use.
         self.counts["replayed"] += 1

@@ -1,6 +1,7 @@
 """What a user waits for.
 
-It measures commands, a small flow, the demo with its server, and the collection of the tests.
+It measures commands, a small flow, an exam of 1,000 questions with one simulated candidate, the demo with its server, and the
+collection of the tests.
 
 `BENCH_AGAINST=FOLDER` names another checkout with an environment of its own (`make setup` there): the same is measured
 there, each step of one right after the same step of the other, so that both see the same machine. Every step has a time
@@ -15,16 +16,29 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import psutil
+import yaml
 
+from deployments.home import create_home
+from deployments.model_server import parse_profile, start_model_server
+from schemas.settings import Settings
+from schemas.vocabulary import EXAMINED_DISCIPLINES
+from tests.benchmarks.history_rows import land_month
 from tests.benchmarks.measure import Row, adopting_orphans, measure_tree, print_rows
+from tests.benchmarks.year_by_commands import Year, describe_candidates
+from tests.benchmarks.year_texts import describe_bank
+from warehouse.lake import open_lake
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND_S, FLOW_S, DEMO_S, COLLECTION_S = 60, 120, 300, 120
+QUESTIONS = 1_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,7 @@ def main() -> None:
         rows = [*_measure_commands(checkouts), *_measure_ingests(checkouts, servers)]
         for checkout in checkouts:
             _stop_server(checkout)
+        rows += _measure_exams(checkouts)
         rows += _measure_demos(checkouts)
         rows += _measure_collections(checkouts)
         print_rows("Quick starts (user and system CPU of the whole process tree)", rows)
@@ -115,6 +130,39 @@ def _measure_ingests(checkouts: list[Checkout], servers: list[psutil.Process | N
         yield best
 
 
+def _measure_exams(checkouts: list[Checkout]) -> Iterator[Row]:
+    """One candidate sits one set of a bank of 6,000 questions, each after the answer to the one before.
+
+    The models answer in this process, which is not counted.
+    """
+    year = Year(candidates=1, months=1, questions=QUESTIONS)
+    registry, profile = describe_candidates(year)
+    with start_model_server(parse_profile(profile)) as server:
+        for checkout in checkouts:
+            home = checkout.folder / "exam"
+            _make_exam(home, registry)
+            changed = {
+                "PROCTOR_SIMULATED_URL": server.url,
+                "PROCTOR_SET_SIZE": str(QUESTIONS),
+                "PROCTOR_LASTING_SETS": "1",
+                "PROCTOR_REPEATS": "1",
+                "PROCTOR_PROMPT_STYLES": '["zero_shot"]',
+            }
+            command = [checkout.proctor, "evaluate", "--candidates", "sim-00", "--yes", "--no-server"]
+            name = f"proctor evaluate: {QUESTIONS:,} questions, one candidate"
+            yield _measure(checkout, name, command, FLOW_S, home="exam", changed=changed)
+
+
+def _make_exam(home: Path, registry: Mapping[str, Any]) -> None:
+    home.mkdir()
+    (home / "models.yaml").write_text(yaml.safe_dump(dict(registry)))
+    settings = Settings(home=home)
+    create_home(settings)
+    bank = describe_bank(6 * QUESTIONS, EXAMINED_DISCIPLINES)
+    with open_lake(settings) as lake:
+        land_month(lake, bank, datetime(2022, 12, 1, tzinfo=UTC))
+
+
 def _measure_demos(checkouts: list[Checkout]) -> Iterator[Row]:
     """Measure the demo in one cold home for each checkout.
 
@@ -133,12 +181,19 @@ def _measure_collections(checkouts: list[Checkout]) -> Iterator[Row]:
 
 
 def _measure(
-    checkout: Checkout, name: str, command: list[str], limit_s: float, *, repeats: int = 1, home: str = "home"
+    checkout: Checkout,
+    name: str,
+    command: list[str],
+    limit_s: float,
+    *,
+    repeats: int = 1,
+    home: str = "home",
+    changed: Mapping[str, str] = MappingProxyType({}),
 ) -> Row:
     row = measure_tree(
         name + checkout.name,
         command,
-        checkout.environment(home),
+        checkout.environment(home) | changed,
         limit_s=limit_s,
         folder=checkout.root,
         repeats=repeats,

@@ -274,6 +274,8 @@ class FileWatch:
         self.name = name
         self.path = path
         self._files = tuple(file for one in (path, *others) for file in (one, Path(f"{one}-wal")))
+        # Each commit looks twice: paths would be made into texts each time.
+        self._names = tuple(map(str, self._files))
         self._seen: tuple[tuple[int, int] | None, ...] | None = None
         self._open_count = 0
         self._mark: int | None = None
@@ -347,13 +349,13 @@ class FileWatch:
                 self._mark = None
 
     def _look(self) -> tuple[tuple[int, int] | None, ...]:
-        return tuple(map(identify_file, self._files))
+        return tuple(map(identify_file, self._names))
 
 
-def identify_file(path: Path) -> tuple[int, int] | None:
+def identify_file(path: str | Path) -> tuple[int, int] | None:
     """What differs when another file lies at a path: device and inode; null for none."""
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116 - it may be a text
     except OSError:
         return None
     return status.st_dev, status.st_ino

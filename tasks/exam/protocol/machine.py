@@ -18,9 +18,9 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from schemas.errors import ExamError, StoreError, UsageError
+from schemas.errors import ConflictError, ExamError, StoreError, UsageError
 from schemas.ledger.trust import Approval
 from schemas.settings import Settings
 from tasks.exam.log import HeadKeeper
@@ -35,7 +35,12 @@ from tasks.running.approvals import NOBODY_ELSE, TwoPersons, approve, describe_w
 from warehouse.ledger.engine.leases.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.money.calls import finish_call
 from warehouse.ledger.trust import approvals, users
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.statements import Later
+    from warehouse.ledger.money.calls import FinishedCall
 
 T = TypeVar("T")
 _log = logging.getLogger("proctor.exam_api")
@@ -43,6 +48,8 @@ _log = logging.getLogger("proctor.exam_api")
 
 class ExamProtocol:
     """The state machine. One per process; safe to use from several threads and coroutines.
+
+    `keeps_calls`: whether the calls that give answers can be kept with them, as in the ledger's own process.
 
     Args:
         ledger: where everything is kept.
@@ -70,6 +77,7 @@ class ExamProtocol:
         self._receipts = None if rules.is_in_house else heads
         self._tokens = VerifiedTokens(keys, found)
         self.longest_response = rules.longest_response
+        self.keeps_calls = ledger.is_whole
         self._moves = Moves(self._tokens, rules, found)
 
     # --- opening ---------------------------------------------------------------------------------------------
@@ -112,10 +120,14 @@ class ExamProtocol:
         return (await self._acknowledge(await self._perform_async(move)))[0]
 
     async def submit_and_next(
-        self, token: str, lease: Lease, seq: int, answer: Answer
+        self, token: str, lease: Lease, seq: int, answer: Answer, call: FinishedCall | None = None
     ) -> tuple[Receipt, Put | None]:
-        """Both in one transaction; the question is a new one, or null when none is left to hand out."""
-        move = self._moves.answer(token, lease, seq, answer, wants_next=True)
+        """Both in one transaction; the question is a new one, or null when none is left to hand out.
+
+        `call` gave the answer, and is kept by the same transaction; where the answer is refused, by the next one. Raises
+        ConflictError where another process was answered first.
+        """
+        move = self._moves.answer(token, lease, seq, answer, wants_next=True, call=call)
         return await self._acknowledge(await self._perform_async(move))
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
@@ -269,6 +281,16 @@ class ExamProtocol:
         except ExamError as error:
             await self._ledger.writer.run_async(self._refusal(move, error))
             raise
+        except Exception as error:
+            # Where it is not known what came of a commit, a reply that is booked again would count as a second one.
+            is_undone = isinstance(error, ConflictError) or not isinstance(error, StoreError)
+            if (call := move.call) is not None and is_undone:
+
+                def keep(connection: Connection) -> bool | Later[bool]:
+                    return finish_call(connection, call)
+
+                await self._ledger.writer.run_async(keep)
+            raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
         """The log entry of a refused attempt, in a session's story only by that session's token."""
@@ -281,6 +303,8 @@ class ExamProtocol:
         )
 
         def operation(connection: Connection) -> None:
+            if move.call is not None:
+                finish_call(connection, move.call)
             add_entry(
                 connection,
                 Entry(

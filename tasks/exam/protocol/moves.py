@@ -30,24 +30,30 @@ from warehouse.ledger.engine.moments import now_text, write_moment
 from warehouse.ledger.engine.statements import parse_json
 from warehouse.ledger.exam import deadlines as ledger_deadlines
 from warehouse.ledger.exam import seats
+from warehouse.ledger.money.calls import finish_call
 from warehouse.ledger.trust.seals import seal_closing
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.leases.clock import Clock
     from warehouse.ledger.engine.ledger import Connection
+    from warehouse.ledger.money.calls import FinishedCall
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Move(Generic[T]):
-    """One use of the protocol: what the audit log records of it, what it does in a transaction."""
+    """One use of the protocol: what the audit log records of it, what it does in a transaction.
+
+    `call` is kept by the same transaction, and by itself where the move is refused: it is paid for.
+    """
 
     action: str
     token: str
     session_id: str | None
     operation: Callable[[Connection], T]
     target: str | None = None
+    call: FinishedCall | None = None
 
 
 class Accepted(NamedTuple):
@@ -177,14 +183,29 @@ class Moves:
         return Move("next", token, lease.session_id, operation)
 
     def answer(
-        self, token: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool
+        self,
+        token: str,
+        lease: Lease,
+        seq: int,
+        answer: Answer,
+        *,
+        wants_next: bool,
+        call: FinishedCall | None = None,
     ) -> Move[Accepted]:
-        """Store an answer and, where that is wanted, hand out the next question."""
+        """Store an answer, with the call that gave it; hand out the next where that is wanted."""
 
         def operation(connection: Connection) -> Accepted:
-            return self._accept(connection, token, lease, seq, answer, wants_next=wants_next)
+            # First: whether it is this reply that counts is then known with what the seat is read for.
+            kept = None if call is None else finish_call(connection, call)
+            accepted = self._accept(connection, token, lease, seq, answer, wants_next=wants_next)
+            if kept is not None and not kept.read():
+                raise ConflictError(
+                    "Another process was answered first, and its reply is in use. Ask for the question again."
+                )
+            return accepted
 
-        return Move(_name_answering(wants_next=wants_next), token, lease.session_id, operation)
+        action = _name_answering(wants_next=wants_next)
+        return Move(action, token, lease.session_id, operation, call=call)
 
     def list_pending(self, token: str, lease: Lease) -> Move[list[Put]]:
         """Everything handed out and not answered."""

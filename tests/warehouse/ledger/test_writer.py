@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, func, select
@@ -17,10 +18,13 @@ from sqlalchemy.exc import IntegrityError
 
 from schemas.errors import StoreError
 from tests.warm import ROOT, WarmProcess
+from warehouse.ledger.engine import writer
+from warehouse.ledger.engine.commits import commit
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import organisations
+from warehouse.ledger.money.calls import NewCall, begin_call
 
 
 def add(name: str) -> Callable[[Connection], str]:
@@ -36,23 +40,20 @@ def names(ledger: Ledger) -> set[str]:
         return set(connection.execute(select(organisations.c.organisation)).scalars())
 
 
-def test_operations_that_wait_together_are_committed_together(ledger: Ledger) -> None:
+def test_operations_that_wait_together_are_committed_together(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commits = 0
 
-    def count(*_: object) -> None:
+    def note(connection: Connection, **how: Any) -> None:
         nonlocal commits
         commits += 1
+        commit(connection, **how)
 
     gate = threading.Event()
     first = ledger.writer.submit(lambda _: gate.wait(10))
     waiting = [ledger.writer.submit(add(f"o{number}")) for number in range(100)]
-    from sqlalchemy import event
-
-    @event.listens_for(ledger.engine, "before_cursor_execute")
-    def note(_c: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement == "COMMIT":
-            count()
-
+    monkeypatch.setattr(writer, "commit", note)
     gate.set()
     assert first.result(10) is True
     assert [future.result(10) for future in waiting] == [f"o{number}" for number in range(100)]
@@ -174,3 +175,19 @@ def test_an_operation_whose_caller_was_cancelled_is_kept_and_the_writer_continue
     asyncio.run(cancel_all())
     ledger.writer.run(add_slowly("after"))
     assert names(ledger) == {"after", *(f"o{number}" for number in range(20))}
+
+
+def test_a_commit_that_writes_the_ledger_alone_leaves_the_exams_file_as_it_is(tmp_path: Path) -> None:
+    call = NewCall("key", "exam", None, None, "provider", "model")
+    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger:
+        ledger.writer.run(add("first"))
+        log = tmp_path / "ledger.exam.sqlite-wal"
+        before = (log.stat().st_mtime_ns, log.read_bytes())
+
+        begun = ledger.writer.submit(lambda connection: begin_call(connection, call), is_of_ledger=True)
+
+        assert begun.result(10) is True
+        assert (log.stat().st_mtime_ns, log.read_bytes()) == before
+        # Beside one that writes there, both are counted.
+        ledger.writer.run(add("second"))
+        assert log.read_bytes() != before[1]

@@ -127,13 +127,19 @@ def raise_if_away(error: BaseException) -> None:
 
 
 def commit(
-    connection: Connection, *, wait_s: float | None = None, ended: threading.Event | None = None
+    connection: Connection,
+    *,
+    wait_s: float | None = None,
+    ended: threading.Event | None = None,
+    is_hot: bool = False,
+    is_of_ledger: bool = False,
 ) -> None:
     """COMMIT, and return only when it lies where everybody else finds it.
 
     A server that goes away meanwhile is waited for, up to `wait_s` (null: as the setting says), and asked what became of the
     transaction, where `mark_transaction` noted it: so nothing is done twice, and nothing that was kept is reported as lost.
-    `ended` is set by whoever no longer waits.
+    `ended` is set by whoever no longer waits. `is_hot`: past SQLAlchemy, as the statements of the hot path. `is_of_ledger`: nothing of
+    the exam's side was written, and its file is left alone.
 
     Raises StoreError when the files of an embedded ledger were deleted or replaced: what this transaction wrote is lost with
     them, and nobody may be told otherwise; and where a server cannot be asked: what was sent to it may be there. Raises the error
@@ -141,7 +147,7 @@ def commit(
     """
     check_files(connection)
     try:
-        counted = _count_commit(connection)
+        counted = _count_commit(connection, is_of_ledger=is_of_ledger)
     except sqlite3.Error as error:
         cause = _name_refusal(error) or f"it failed ({type(error).__name__})"
         raise StoreError(
@@ -149,7 +155,10 @@ def commit(
         ) from None
     engine, counted_as = connection.engine, connection.info.get(_COUNT)
     try:
-        connection.exec_driver_sql("COMMIT")
+        if connection.dialect.name == "sqlite" and is_hot:
+            send_statement(connection, "COMMIT")
+        else:
+            connection.exec_driver_sql("COMMIT")
     except DBAPIError as error:
         if not is_away(error):
             raise
@@ -209,7 +218,7 @@ def _name_refusal(error: BaseException | None) -> str | None:
     return next((cause for said, cause in _REFUSALS.items() if said in words), None)
 
 
-def _count_commit(connection: Connection) -> list[tuple[FileWatch, int]]:
+def _count_commit(connection: Connection, *, is_of_ledger: bool) -> list[tuple[FileWatch, int]]:
     """Count a transaction within itself.
 
     Nothing is counted where the transaction wrote nothing, or where no file has such a table, or an installation,
@@ -223,7 +232,7 @@ def _count_commit(connection: Connection) -> list[tuple[FileWatch, int]]:
         # What only read costs no write to the disk.
         return []
     counted: list[tuple[FileWatch, int]] = []
-    for schema, table, watch in files:
+    for schema, table, watch in files[:1] if is_of_ledger else files:
         if not watch.counts_commits:
             # The first form had no such table.
             listed = f"SELECT 1 FROM {schema}.sqlite_master WHERE name = ?"

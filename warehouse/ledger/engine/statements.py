@@ -48,7 +48,9 @@ class HotStatement:
         if names is None:
             connection.exec_driver_sql(sql, [dict(row) for row in rows])
         else:
-            connection.exec_driver_sql(sql, [tuple([row[name] for name in names]) for row in rows])
+            driver: Any = connection.connection.dbapi_connection
+            with _Translating(connection, sql):
+                driver.executemany(sql, [_order(row, names) for row in rows]).close()
 
     def fetch_first(self, connection: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Execute a query and take its first row as a plain tuple; null when there is none."""

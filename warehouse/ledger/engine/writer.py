@@ -93,6 +93,8 @@ class _Work:
     # Of whoever asked for it: who acts is known by it (`chain.CALLER`).
     context: Context
     is_awaited: bool = True
+    # Whether it writes nothing of the exam's side, and no entry of a log.
+    is_of_ledger: bool = False
 
 
 class GroupCommitWriter:
@@ -114,17 +116,23 @@ class GroupCommitWriter:
         self._thread.start()
 
     def submit(
-        self, operation: Operation[T], row: LockedRow = _NO_ROW, *, is_awaited: bool = True
+        self,
+        operation: Operation[T],
+        row: LockedRow = _NO_ROW,
+        *,
+        is_awaited: bool = True,
+        is_of_ledger: bool = False,
     ) -> Future[T]:
         """Queue an operation; the future is done after COMMIT, or holds what the operation raised.
 
         One that is not `is_awaited` waits a moment for another that is, whose commit it shares. Operations on one row, and
-        those that name none, keep their order. Within a batch, those that name none come first.
+        those that name none, keep their order. Within a batch, those that name none come first. One that `is_of_ledger` writes
+        nothing of the exam's side, whose file then need not be written for it.
         """
         if self._closed:
             raise StoreError("The ledger is closed; open it again before writing.")
         future: Future[T] = Future()
-        self._queue.put(_Work(operation, future, row, copy_context(), is_awaited))
+        self._queue.put(_Work(operation, future, row, copy_context(), is_awaited, is_of_ledger))
         return future
 
     def run(self, operation: Operation[T]) -> T:
@@ -137,10 +145,12 @@ class GroupCommitWriter:
                 self._give_up()
             raise
 
-    async def run_async(self, operation: Operation[T], row: LockedRow = _NO_ROW) -> T:
+    async def run_async(
+        self, operation: Operation[T], row: LockedRow = _NO_ROW, *, is_of_ledger: bool = False
+    ) -> T:
         """The same for a coroutine: other coroutines' operations join the same commit."""
         try:
-            return await await_done(self.submit(operation, row))
+            return await await_done(self.submit(operation, row, is_of_ledger=is_of_ledger))
         except asyncio.CancelledError:
             self._give_up()
             raise
@@ -333,7 +343,8 @@ class GroupCommitWriter:
                 send_statement(connection, "RELEASE SAVEPOINT op")
             write_gathered(connection)
         is_sent = is_pipelined(connection)
-        commit(connection, wait_s=wait_s, ended=self._given_up)
+        is_of_ledger = all(item.is_of_ledger for item in work)
+        commit(connection, wait_s=wait_s, ended=self._given_up, is_hot=True, is_of_ledger=is_of_ledger)
         if is_sent and connection.invalidated:
             # The server kept it all, and what it answered was lost with the connection: to be asked again, not done again.
             for place in awaited:
