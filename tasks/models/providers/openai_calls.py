@@ -46,26 +46,26 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
     # OPENAI_ORG_ID and OPENAI_PROJECT_ID say whose account it is at OpenAI: nobody else is told.
     is_openai = (urlsplit(url).hostname or "").endswith(".openai.com")
     untold: dict[str, Any] = {} if is_openai else dict.fromkeys(_ACCOUNT_HEADERS, Omit())
-    return OpenAIEndpoint(
-        AsyncOpenAI(
-            api_key=key,
-            base_url=url,
-            max_retries=0,
-            timeout=Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-            default_headers=untold,
-            http_client=DefaultAioHttpClient(),
-        )
+    connection = DefaultAioHttpClient()
+    client = AsyncOpenAI(
+        api_key=key,
+        base_url=url,
+        max_retries=0,
+        timeout=Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+        default_headers=untold,
+        http_client=connection,
     )
+    return OpenAIEndpoint(client, connection)
 
 
 class OpenAIEndpoint(OpenAIBatches):
     """A connection by `openai.AsyncOpenAI`, for single calls and for batches."""
 
-    def __init__(self, client: AsyncOpenAI) -> None:
+    def __init__(self, client: AsyncOpenAI, connection: httpx2.AsyncClient) -> None:
         from openai import Omit
 
         super().__init__(client)
-        self._connection = client._client
+        self._connection = connection
         told = {**client.auth_headers, **client.default_headers}
         self._like = self._connection.build_request(
             "POST",
