@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,13 +25,10 @@ from tasks.models.providers import (
 )
 from tasks.models.providers.failures import read_refusal, read_retry_after, read_status_failure
 from tasks.models.providers.openai_batches import parse_completion
-from tasks.models.providers.openai_calls import OpenAIEndpoint
+from tasks.models.providers.openai_calls import OpenAIEndpoint, open_endpoint
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
 from tests.local_server import Handler, serve
 from tests.tasks.models.simulation import make_model
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 
 def test_what_to_do_names_an_address_without_its_password() -> None:
@@ -44,10 +40,13 @@ def test_what_to_do_names_an_address_without_its_password() -> None:
     )
 
 
-def make_client(port: int) -> AsyncOpenAI:
-    from openai import AsyncOpenAI
-
-    return AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0)
+@asynccontextmanager
+async def open_at(port: int) -> AsyncIterator[OpenAIEndpoint]:
+    endpoint = open_endpoint(f"http://127.0.0.1:{port}", "none", 60.0)
+    try:
+        yield endpoint
+    finally:
+        await endpoint.close()
 
 
 def make_completion(**message: object) -> dict[str, object]:
@@ -108,9 +107,9 @@ def test_thinking_that_an_endpoint_counts_in_its_total_alone_is_paid_for(is_stre
     body = json.dumps({"choices": [{name: {"content": "B"}, "finish_reason": "stop"}], "usage": usage})
 
     async def ask(port: int) -> ParsedReply | Failure:
-        async with make_client(port) as client:
+        async with open_at(port) as endpoint:
             asked = {"model": "m", "messages": []} | ({"stream": True} if is_streamed else {})
-            return await OpenAIEndpoint(client).send(asked)
+            return await endpoint.send(asked)
 
     said = f"data: {body}\n\ndata: [DONE]\n\n" if is_streamed else body
     kind = "text/event-stream" if is_streamed else "application/json"
@@ -194,9 +193,9 @@ def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(i
                     self.wfile.write(b'"}}]}')
 
     async def ask(port: int, model: str) -> ParsedReply | Failure:
-        async with make_client(port) as client:
+        async with open_at(port) as endpoint:
             body = {"model": model, "messages": [{"role": "user", "content": "x"}]}
-            outcome = await OpenAIEndpoint(client).send(body | ({"stream": True} if is_streamed else {}))
+            outcome = await endpoint.send(body | ({"stream": True} if is_streamed else {}))
             return cut_reply(outcome, LONGEST_REPLY) if isinstance(outcome, ParsedReply) else outcome
 
     with serve(Endless) as port:
@@ -213,9 +212,9 @@ def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(i
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_json_that_is_nested_without_end_is_a_malformed_reply(is_streamed: bool) -> None:
     async def ask(port: int) -> ParsedReply | Failure:
-        async with make_client(port) as client:
+        async with open_at(port) as endpoint:
             body = {"model": "m", "messages": []} | ({"stream": True} if is_streamed else {})
-            return await OpenAIEndpoint(client).send(body)
+            return await endpoint.send(body)
 
     head, kind = (b"data: ", "text/event-stream") if is_streamed else (b"", "application/json")
     with serve_pieces(kind, head, [b"[" * 200_000, b"\n\n"]) as (port, _):
@@ -241,8 +240,8 @@ def test_a_stream_of_another_shape_is_read_as_far_as_it_goes_and_raises_nothing(
     pieces: list[object], text: str | None
 ) -> None:
     async def ask(port: int) -> ParsedReply | Failure:
-        async with make_client(port) as client:
-            return await OpenAIEndpoint(client).send({"model": "m", "messages": [], "stream": True})
+        async with open_at(port) as endpoint:
+            return await endpoint.send({"model": "m", "messages": [], "stream": True})
 
     choices = [[one] for one in pieces] if text else [pieces]
     sent = [*choices, [{"delta": {}, "finish_reason": "stop"}]]
@@ -339,8 +338,8 @@ def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(failures, "MOST_REPLY_BYTES", 3_000_000)
 
     async def ask(port: int) -> ParsedReply | Failure:
-        async with make_client(port) as client:
-            return await OpenAIEndpoint(client).send({"model": "m", "messages": [], "stream": True})
+        async with open_at(port) as endpoint:
+            return await endpoint.send({"model": "m", "messages": [], "stream": True})
 
     with serve_pieces("text/event-stream", b'data: {"id": "', [b"a" * 1_000_000] * 300) as (port, sent):
         outcome = asyncio.run(ask(port))
@@ -360,9 +359,9 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
         return json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}).encode() + b"\n"
 
     async def read(port: int) -> BatchResults | Failure:
-        async with make_client(port) as client:
+        async with open_at(port) as endpoint:
             found = ProviderBatch("b1", "completed", "file-1", None)
-            return await OpenAIEndpoint(client).read_results(found, longest_reply=1_000)
+            return await endpoint.read_results(found, longest_reply=1_000)
 
     # The second line is longer than any reply; the one after it is read all the same, across the pieces.
     file = write_line("k1", "a" * 2_000) + write_line("k2", "b" * 900_000) + write_line("k3", "yes")
@@ -411,8 +410,7 @@ def test_a_batch_of_another_shape_is_malformed_and_raises_nothing(
     said: object, read: ProviderBatch | None
 ) -> None:
     async def ask(port: int) -> list[object]:
-        async with make_client(port) as client:
-            endpoint = OpenAIEndpoint(client)
+        async with open_at(port) as endpoint:
             return [await endpoint.look_at_batch("b1"), await endpoint.create_batch("b1", "f", "24h")]
 
     with serve_pieces("application/json", json.dumps(said).encode(), []) as (port, _):
@@ -424,8 +422,8 @@ def test_a_batch_of_another_shape_is_malformed_and_raises_nothing(
 @pytest.mark.parametrize("said", [{"error": "x"}, {"id": None}, [], "x"])
 def test_a_file_that_nobody_named_was_not_taken(said: object) -> None:
     async def upload(port: int) -> str | Failure:
-        async with make_client(port) as client:
-            return await OpenAIEndpoint(client).upload_requests("name", b"{}\n")
+        async with open_at(port) as endpoint:
+            return await endpoint.upload_requests("name", b"{}\n")
 
     with serve_pieces("application/json", json.dumps(said).encode(), []) as (port, _):
         assert asyncio.run(upload(port)) == Failure("malformed", True)
@@ -436,9 +434,9 @@ def test_a_line_of_a_batch_that_its_server_broke_off_is_no_reply() -> None:
     line = json.dumps({"custom_id": "k1", "response": {"status_code": 200, "body": body}}).encode()
 
     async def read(port: int) -> BatchResults | Failure:
-        async with make_client(port) as client:
+        async with open_at(port) as endpoint:
             found = ProviderBatch("b1", "completed", "file-1", None)
-            return await OpenAIEndpoint(client).read_results(found, longest_reply=1_000)
+            return await endpoint.read_results(found, longest_reply=1_000)
 
     with serve_pieces("application/jsonl", line, []) as (port, _):
         results = asyncio.run(read(port))
