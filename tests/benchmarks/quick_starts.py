@@ -193,7 +193,7 @@ def _measure(
     row = measure_tree(
         name + checkout.name,
         command,
-        checkout.environment(home) | changed,
+        {**checkout.environment(home), **changed},
         limit_s=limit_s,
         folder=checkout.root,
         repeats=repeats,

@@ -13,6 +13,7 @@ from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.words import Answer, Lease
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.tables import llm_calls
+from warehouse.ledger.engine.writer import Operation
 from warehouse.ledger.money.calls import FinishedCall, NewCall, begin_call, finish_call
 
 
@@ -28,7 +29,8 @@ class Paid:
         self.token = world.token(self.session_id)
         self.call = FinishedCall("key", "done", 1, {"text": "true"}, 10, 5, 0.25, 1.5)
         begun = NewCall("key", "exam", world.plan.run_id, self.session_id, "provider", "alpha")
-        world.ledger.writer.run(lambda connection: begin_call(connection, begun))
+        begin: Operation[bool] = lambda connection: begin_call(connection, begun)  # noqa: E731
+        world.ledger.writer.run(begin)
 
     def open(self) -> Lease:
         async def opened() -> Lease:
@@ -40,7 +42,7 @@ class Paid:
 
     def submit(self, lease: Lease, seq: int = 1) -> Any:
         answering = self.door.submit_and_next(self.token, lease, seq, Answer("true"), self.call)
-        return asyncio.run(answering)  # type: ignore[arg-type]
+        return asyncio.run(answering)
 
     def read_call(self) -> tuple[str, float | None, float]:
         """Its status, its cost, and what was paid beside it."""
@@ -80,7 +82,8 @@ def test_a_call_whose_answer_is_refused_is_kept_all_the_same(paid: Paid) -> None
 
 def test_where_another_reply_is_in_use_the_answer_of_the_second_is_not_stored(paid: Paid) -> None:
     lease, first = paid.open(), FinishedCall("key", "done", 1, {"text": "false"}, 10, 5, 0.5, 1.5)
-    paid.world.ledger.writer.run(lambda connection: finish_call(connection, first))
+    finish: Operation[bool] = lambda connection: finish_call(connection, first)  # noqa: E731
+    paid.world.ledger.writer.run(finish)
     with pytest.raises(ConflictError, match="reply is in use"):
         paid.submit(lease)
     assert paid.world.answers(paid.session_id) == {}

@@ -440,7 +440,8 @@ def test_what_is_kept_lands_once_and_leaves_with_its_document(
     monkeypatch.setenv("PROCTOR_HOME", str(settings.home))
     monkeypatch.setenv("PROCTOR_EXAM_PICTURES", str(tmp_path / "exam-pictures"))
     words = ["documents", "remove", "paper.docx", "--reason", "a test", "--purge", "--yes"]
-    assert CliRunner().invoke(app, words).exit_code == 0
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
     with open_lake(settings) as lake:
         assert lake.query("SELECT * FROM pictures").is_empty()
     assert list(tmp_path.rglob("*.picture")) == []

@@ -184,7 +184,8 @@ def test_a_commit_that_writes_the_ledger_alone_leaves_the_exams_file_as_it_is(tm
         log = tmp_path / "ledger.exam.sqlite-wal"
         before = (log.stat().st_mtime_ns, log.read_bytes())
 
-        begun = ledger.writer.submit(lambda connection: begin_call(connection, call), is_of_ledger=True)
+        begin: writer.Operation[bool] = lambda connection: begin_call(connection, call)  # noqa: E731
+        begun = ledger.writer.submit(begin, is_of_ledger=True)
 
         assert begun.result(10) is True
         assert (log.stat().st_mtime_ns, log.read_bytes()) == before
