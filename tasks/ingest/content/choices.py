@@ -24,6 +24,7 @@ from tasks.ingest.words.answers import (
     split_alternatives,
 )
 from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import truth_word
 from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.points import WORTH
 
@@ -135,8 +136,7 @@ def cut_after_options(drafts: Sequence[Draft], language: str | None) -> None:
 
 # `选A`, `B，必须立即清理`, `C 绿色`, `c`: what answers a question of which most others are answered so
 _KEY_BELOW = re.compile(
-    r"(?:应?选|答案?[:：]?)?\s*(?P<key>[A-H]{1,4}|[a-h])(?P<rest>(?:\s*[,，.。、:：;；)）]|\s+|$).*)",
-    re.DOTALL,
+    r"(?:应?选|答案?[:：]?)?\s*(?P<key>[A-H]{1,4}|[a-h])(?P<rest>[，；。、]\s*\S.*|\s.*|)"
 )
 _LEAST_BELOW, _SHARE_BELOW = 3, 0.6
 
@@ -147,9 +147,12 @@ def take_keys_below(drafts: Sequence[Draft]) -> None:
     open_ones = [draft for draft in offered if not draft.answer and "text_after_options" in draft.notes]
     found: list[tuple[Draft, re.Match[str]]] = []
     for draft in open_ones:
-        match = _KEY_BELOW.match(draft.explanation or "")
-        labels = {label for label, _ in draft.options}
-        if match is not None and labels.issuperset(match["key"].upper()):
+        match = _KEY_BELOW.fullmatch(draft.explanation or "")
+        texts = dict(draft.options)
+        if match is None or not texts.keys() >= {*match["key"].upper()}:
+            continue
+        # `A stone is not alive` is a sentence, `C 绿色` names option C again
+        if not match["rest"][:1].isspace() or match["rest"].strip() == texts[match["key"][0].upper()]:
             found.append((draft, match))
     answered = sum(1 for draft in offered if draft.answer)
     if len(found) < _LEAST_BELOW or len(found) + answered < _SHARE_BELOW * len(offered):
@@ -233,10 +236,15 @@ def make_true_false(draft: Draft) -> None:
     draft.options = []
 
 
+# `'False'.`, as Moodle says it
+_QUOTED_TRUTH = re.compile(rf"^['\"‘“]({truth_word()})['\"’”]\.?$")
+
+
 def set_choice_answer(draft: Draft, text: str) -> None:
     """Set the key of a choice question from a printed answer: letters, or the text of an option."""
     labels = "".join(label for label, _ in draft.options)
-    text = _cut_named(text.replace("┋", "；").strip(), draft.options)  # as 问卷星 parts several
+    text = _QUOTED_TRUTH.sub(r"\1", text.replace("┋", "；").strip())  # as 问卷星 parts several
+    text = _cut_named(text, draft.options)
     text, alternative = split_alternatives(text)
     if alternative is not None:
         draft.notes.append("alternative_key_printed")

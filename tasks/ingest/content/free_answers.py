@@ -29,6 +29,7 @@ from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, task, truth_words
 from tasks.ingest.words.kinds import infer_free_type
 from tasks.ingest.words.points import BRACKETED
+from tasks.ingest.words.signs import asks_by_sign
 from tasks.questions import count_blanks, has_blank
 
 _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
@@ -72,7 +73,8 @@ def settle_free(
         first = answer_text.split("\n")[0]
         if _ASKS_TRUTH.match(draft.stem):
             first = re.split(r"[\s.,;:。，；]", first.strip())[0]
-        truth = read_truth(first) if first and len(first) < _LONGEST_TRUTH else None
+        said = first if asks_by_sign(draft.stem) else first.strip(_QUOTES)
+        truth = read_truth(said) if said and len(first) < _LONGEST_TRUTH else None
         truth = truth if len(answer_text) < _LONGEST_TRUTH or _ASKS_TRUTH.match(draft.stem) else None
         is_judged = truth is not None and len(draft.stem) > 4 and not is_count(draft.stem, first)
         if judged is not None or is_judged or corrects(draft.stem, answer_text):
@@ -80,7 +82,9 @@ def settle_free(
         else:
             kind = infer_free_type(draft.stem, draft.material)
     elif draft.fine is not None and draft.fine.name in _TELLS_LITTLE:
-        is_filled = infer_free_type(draft.stem, None) == "fill_in_the_blank"
+        is_filled = infer_free_type(draft.stem, None) == "fill_in_the_blank" and not _DEMANDS.search(
+            draft.stem
+        )
         kind = (
             "material_analysis"
             if _asks_of_material(draft.stem)
@@ -121,8 +125,12 @@ def settle_free(
         take_unmarked(draft, body, language)
 
 
+# beside a blank: what is to be written is more than fills it
+_DEMANDS = re.compile(
+    r"求|过程|说明|理由|证明|为什么|简述|列式|计算|多少|(?i:\b(?:show|explain|find|solve|prove|why)\b)"
+)
 # `'False'.` is no longer
-_LONGEST_TRUTH = 9
+_LONGEST_TRUTH, _QUOTES = 9, " '\"‘’“”.。"
 # titles such as 非选择题 and 综合题 say only that something is to be written
 _TELLS_LITTLE = ("problem", "application")
 

@@ -116,7 +116,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
             draft.explanation = draft.explanation or remark
         else:
             draft.notes.append("answer_unreadable")
-            draft.explanation = draft.explanation or text
+            draft.explanation = draft.explanation or (text if len(text) > 1 and text[0] != "略" else None)
     elif draft.question_type == "fill_in_the_blank":
         draft.answer = split_fillings(text, count_blanks(draft.stem))
     elif draft.question_type == "multiple_choice":

@@ -273,10 +273,17 @@ _BOTH_WORDS = re.compile(
 )
 
 
+_LONGEST_PAIR = 48
+
+
 def cut_both_judgements(drafts: Sequence[Draft]) -> None:
     """Cut the two words to choose from behind the statements of a section, where most have them."""
     for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
-        found = [(draft, mark) for draft in group if (mark := _BOTH_WORDS.search(draft.stem)) is not None]
+        found = [
+            (draft, mark)
+            for draft in group
+            if (mark := _BOTH_WORDS.search(draft.stem, max(len(draft.stem) - _LONGEST_PAIR, 0))) is not None
+        ]
         if len(found) < max(_LEAST_JUDGED, _MOST_JUDGED * len(group)):
             continue
         for draft, mark in found:
@@ -284,12 +291,18 @@ def cut_both_judgements(drafts: Sequence[Draft]) -> None:
                 draft.stem = draft.stem[: mark.start()]
 
 
+# `Cleaning`, `food poisoning`: what stands in the place of a word
+_CORRECTION = re.compile(r"(?!\W*(?:略|没|不))[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}")
+
+
 def read_corrections(drafts: Sequence[Draft]) -> None:
     """Read a word as what corrects a false statement, where all others are called true."""
     for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
         corrected = [draft for draft in group if not draft.answer and "answer_unreadable" in draft.notes]
-        others = {answer for draft in group for answer in draft.answer}
-        if not corrected or others != {"true"} or not all(draft.explanation for draft in corrected):
+        others = [answer for draft in group for answer in draft.answer]
+        if min(len(corrected), len(others)) < _LEAST_JUDGED or {*others} != {"true"}:
+            continue
+        if not all(_CORRECTION.fullmatch(draft.explanation or "") for draft in corrected):
             continue
         for draft in corrected:
             draft.answer = ["false"]
@@ -304,7 +317,9 @@ def read_rings(drafts: Sequence[Draft]) -> None:
     for group in _by_section(drafts, lambda draft: not draft.options and bool(draft.answer)):
         if any(draft.question_type == "true_false" and draft.answer == ["false"] for draft in group):
             for draft in group:
-                if len(draft.answer) == 1 and _RING.fullmatch(draft.answer[0].strip()):
+                is_ring = len(draft.answer) == 1 and _RING.fullmatch(draft.answer[0].strip()) is not None
+                is_place = draft.question_type == "true_false" or _CLOSES_EMPTY.search(draft.stem) is not None
+                if is_ring and is_place:
                     draft.question_type, draft.answer = "true_false", ["true"]
 
 
@@ -378,14 +393,25 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
             _take_below(group)  # one line that asks, one that answers, in a paper that prints its answers
 
 
-_LEAST_DEFINED, _LONGEST_TERM = 2, 24
+_LEAST_DEFINED, _LONGEST_TERM, _SHORTEST_DEFINITION = 2, 24, 8
+_HAN = re.compile("[\u3400-\u9fff]")
 _DASH = re.compile(r"^\s*[—–-]+\s*")
 
 
 def _is_defined(stem: str) -> bool:
     """Whether a term stands on a line above what explains it."""
     term, _, below = stem.partition("\n")
-    return 0 < len(term) <= min(_LONGEST_TERM, len(below)) and term[-1] not in "。.?？:：;；"
+    said = _DASH.sub("", below)
+    return (
+        0 < len(term) <= min(_LONGEST_TERM, len(said))
+        and term[-1] not in "。.?？:：;；"
+        and said[0] not in '（(“"「『‘'
+        and len(said) >= _SHORTEST_DEFINITION
+        and bool(_HAN.search(said)) == bool(_HAN.search(term))
+        and not has_blank(said)
+        and not begins_asking(said)
+        and _TELLS_BELOW.match(said) is None
+    )
 
 
 # A title is so short, and what answers it below is longer.

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
-from tasks.ingest.words.answers import CORRECT_MARK, STUDENT_MARK
+from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import is_sure
 from tasks.ingest.words.lexicon import match_exactly, match_type_name
@@ -34,6 +34,7 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
     return _join_letters(_write_tail_answers(_write_types_before(_write_type_lines(found))))
 
 
+_REPLY = re.compile(r"(?:我的|你的|您的|学生|考生)回答\s*[:：]")
 # `您的回答：A.海 √ 回答正确 +5分`: what somebody answered, and the verdict on it
 _VERDICT = re.compile(
     r"\s*(?:(?P<right>[√✓✔]\s*(?:回答正确)?|回答正确)|[×✗✘]\s*(?:回答错误)?|回答错误)(?:\s*[+＋]?\d+\s*分)?\s*$"
@@ -46,14 +47,17 @@ def _settle_replies(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     kept: list[Piece] = []
     for place, piece in enumerate(pieces):
-        reply = STUDENT_MARK.match(piece.text.lstrip()) if piece.kind != "table" else None
+        reply = _REPLY.match(piece.text.lstrip()) if piece.kind != "table" else None
         begin = len(piece.text) - len(piece.text.lstrip()) + reply.end() if reply is not None else 0
         verdict = _VERDICT.search(piece.text, begin) if reply is not None else None
-        if verdict is None or not piece.text[begin : verdict.start()].strip():
-            kept.append(piece)  # `我的答案：√` is the reply itself
+        if verdict is None or not piece.text[begin : verdict.start()].strip() or "答案" in piece.text:
+            kept.append(piece)  # `您的回答：√` is the reply itself
             continue
-        below = pieces[place + 1 : place + 1 + _REPLY_LINES]
-        if verdict["right"] and not any(CORRECT_MARK.match(one.text.lstrip()) for one in below):
+        beside = (
+            *pieces[max(place - _REPLY_LINES, 0) : place],
+            *pieces[place + 1 : place + 1 + _REPLY_LINES],
+        )
+        if verdict["right"] and not any(match_answer(one.text) for one in beside):
             kept.append(rewrite(piece.cut(0, verdict.start()), begin, "答案："))
     return IndexedLines(kept) if kept != list(pieces) else lines
 

@@ -1,7 +1,7 @@
 """Numbered lists before the first question that ask nothing: rules for candidates.
 
-What a list is shows beside the one after it: rules are sentences none of which asks by its signs, and below them the
-numbers begin again at 1, most of them with a question mark, a blank or options.
+What a list is shows beside the one after it: rules stand below a title of such or speak of the examination, none of them
+asks by its signs, and below them the numbers begin again at 1, most of them with a question mark, a blank or options.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import names_rules
 from tasks.ingest.layout.series import SeriesMark, read_marks_of
-from tasks.ingest.words.grammar import begins_asking
+from tasks.ingest.words.grammar import begins_asking, conduct
 from tasks.ingest.words.lexicon import find_type_by_pattern
 from tasks.ingest.words.points import COUNTS_POINTS, QUESTION
 from tasks.ingest.words.signs import asks_by_sign
@@ -24,16 +24,14 @@ from tasks.ingest.words.signs import asks_by_sign
 _FIRST_LINES, _MOST_RULES = 60, 20
 # So many rules make a list, and so many questions show what one is.
 _LEAST_RULES, _LEAST_QUESTIONS = 2, 3
-_MOST_SENTENCES, _MOST_ASK = 0.6, 0.5
-_SENTENCE = re.compile(
-    r"[.。;；!！](?:\s|$)|[^\s\u3400-\u9fff]+(?:\s+[^\s\u3400-\u9fff]+){7,}|[\u3400-\u9fff，、]{14,}"
-)
+_OF_CONDUCT, _MOST_ASK = 0.5, 0.5
 _HEADS = ("part", "cn", "roman")
 _WORTH = re.compile(COUNTS_POINTS)
 _COUNTS = re.compile(rf"\d\s*(?:[^\W\d_]+\s+){{0,2}}{QUESTION}")
-# `【须知】1、…；2、…；3、…` in one line: a number behind a stop
-_INLINE = re.compile(r"(?:^|[\s:：;；.。\]】*])\s*\(?(\d)\s*[.．、)）](?!\d)")
+# `【须知】1、…；2、…；3、…` in one line: numbers behind a title of rules
+_INLINE = re.compile(r"(?:^|[\s:：;；.。\]】*])\(?([1-9])\s?[.．、)）](?!\d)")
 _LEAST_INLINE = 2
+_FRAME = " \t【】[]〔〕*#>:：()（）"
 
 
 def leave_out_front_lists(pieces: list[Piece]) -> list[Piece]:
@@ -94,9 +92,12 @@ def _are_rules(pieces: Sequence[Piece], rules: Sequence[SeriesMark]) -> bool:
     between = pieces[first : last + 1]
     if has_options_ahead(between) or any(asks_by_sign(piece.text) for piece in between):
         return False
-    sentences = sum(_SENTENCE.search(text) is not None for text in texts)
-    asking = sum(map(begins_asking, texts))
-    return sentences >= _MOST_SENTENCES * len(texts) and asking < _MOST_ASK * len(texts)
+    # what is asked without a sign may stand below a title that no list knows: rules speak of the examination
+    told = sum(conduct().search(text) is not None for text in texts)
+    is_titled = names_rules(pieces[first - 1].text)
+    return (is_titled or told >= _OF_CONDUCT * len(texts)) and sum(
+        map(begins_asking, texts)
+    ) < _MOST_ASK * len(texts)
 
 
 def _heads(piece: Piece) -> bool:
@@ -127,12 +128,11 @@ def _are_questions(pieces: Sequence[Piece], marks: Sequence[SeriesMark], begin: 
 
 
 def _lists_inside(text: str) -> bool:
-    """Whether a line without a number holds a list of its own that asks nothing."""
-    values = [int(match[1]) for match in _INLINE.finditer(text)]
+    """Whether a line names rules and holds a list of them."""
+    found = [*_INLINE.finditer(text)]
     return (
-        len(values) >= _LEAST_INLINE
-        and values == list(range(1, len(values) + 1))
-        and not text.lstrip()[:1].isdigit()
+        len(found) >= _LEAST_INLINE
+        and [int(match[1]) for match in found] == list(range(1, len(found) + 1))
+        and names_rules(text[: found[0].start(1)].strip(_FRAME))
         and not asks_by_sign(text)
-        and not offers_options_in([text], True)
     )

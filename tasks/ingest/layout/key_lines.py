@@ -122,7 +122,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
 
 # `(i) b; (ii) c`, all in small letters or all in capitals
 _ROMAN_ENTRY = re.compile(
-    rf"[（(]?(?P<number>[ivx]{{1,5}}|[IVX]{{1,5}})[)）.]\s*[（(]?(?P<key>[a-j]|[A-J]|{truth_word()}|[TF])[)）]?(?=$|[\s,，;；.。|])[\s,，;；.。|]*"
+    rf"[（(]?(?P<number>[ivx]{{1,5}}|[IVX]{{1,5}})[)）.]\s*[（(]?(?P<key>[a-j]|[A-J]|{truth_word()}|[TF])[)）]?\s*(?:[,，;；]\s*|[.。]?\s*$)"
 )
 _ROMAN_LEAD = re.compile(r"(?:[^:：]{0,24}[:：])?\s*")
 
@@ -246,10 +246,18 @@ _WORDED = re.compile(
 )
 
 
+# `KEY Progress Test 3`, `答案`: below it stand answers
+_NAMES_ANSWERS = re.compile(
+    r"\W*(?:(?:参考|标准|正确|试题)?答案|(?i:(?:answer\s+)?keys?|answers?|solutions?)\b)[^?？]{0,60}"
+)
+
+
 def _part_headed(lines: IndexedLines) -> IndexedLines:
     """Put answers behind the name of a section, `Section C: (i) b; (ii) c`, on lines below it."""
     written: list[Piece] = []
+    is_answered = False
     for piece, label in zip(lines.pieces, lines.labels, strict=True):
+        is_answered = is_answered or _NAMES_ANSWERS.fullmatch(piece.text) is not None
         is_head = label is not None and label.style in ("part", "cn") and piece.kind != "table"
         end = label.end if is_head and label is not None else 0
         stop = _AFTER_HEAD.match(piece.text, end) if is_head else None
@@ -261,7 +269,7 @@ def _part_headed(lines: IndexedLines) -> IndexedLines:
             and len(read_key_line(piece.text[end:])) > 1
         ):
             written += [piece.cut(0, end), piece.cut(end)]
-        elif is_head and len(begins := _find_worded(piece.text, end)) > 1:
+        elif is_head and is_answered and len(begins := _find_worded(piece.text, end)) > 1:
             written.append(piece.cut(0, end))
             for first, last in pairwise((*begins, len(piece.text))):
                 one = piece.cut(first, last)
@@ -545,7 +553,7 @@ def _split_keys(text: str) -> list[str]:
             found.append(key.group(1))
         elif token:
             return []
-    joined = "".join(filter(str.isascii, found))
+    joined = "".join(one for one in found if len(one) == 1 and one.isascii())
     # `D. a deed` is an option: keys have one case
     return found if joined == joined.upper() or joined == joined.lower() else []
 

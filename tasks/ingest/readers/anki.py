@@ -17,6 +17,7 @@ _SEPARATORS: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", 
 _SETTING = re.compile(r"#(?P<name>[a-z][a-z ]*):(?P<value>.*)")
 # the columns that say where a note belongs
 _OF_NOTE: Final = ("notetype column", "deck column", "tags column", "guid column")
+_SIDES: Final = 2
 _BREAK = re.compile(r"<(?:br|/div|/p|/li)\b[^<>]*>\s*", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _GAP = re.compile(r"\{\{c\d+::(?P<held>.*?)(?:::[^{}]*)?\}\}", re.DOTALL)
@@ -39,8 +40,10 @@ def find_anki(text: str) -> Extraction | None:
     rows = [["Question", "Answer"]]
     for row in csv.reader(io.StringIO(rest, newline=""), delimiter=delimiter):
         fields = [_read_field(cell, is_html) for at, cell in enumerate(row) if at not in left_out]
+        if any(fields[_SIDES:]):
+            return None  # a note type of its own: which field answers is not told
         if any(fields):
-            front, back = [*fields, "", ""][:2]
+            front, back = [*fields, "", ""][:_SIDES]
             gaps = [match["held"] for match in _GAP.finditer(front)]
             rows.append([_GAP.sub("____", front), "; ".join(gaps)] if gaps else [front, back])
     return Extraction("anki", "", sheets=[Sheet("", rows)]) if len(rows) > 1 else None

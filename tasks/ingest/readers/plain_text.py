@@ -117,26 +117,35 @@ def read_text(data: bytes) -> Extraction:
 
 
 # `3\\. …`, `&nbsp;&nbsp;…`, `<!-- … -->`: what Markdown prints otherwise than it is written
-_ESCAPED = re.compile(r"(?P<lead>\s*(?:[*_]{1,2})?\d{1,3})\\(?=[.)])")
-_SPACES = re.compile(r"&nbsp;")
+_ESCAPED = re.compile(r"(?P<lead>\s*(?:[*_]{1,2})?\d{1,3})\\(?=[.)](?:\s|$))")
+_SPACES = re.compile(r"^(?:&nbsp;)+|(?:&nbsp;){2,}|(?:&nbsp;)+(?=\s*$)")
+_ANSWERS = re.compile(r"(?i:answer|key|solution)|答案|解析")
 _UNSHOWN = re.compile(r"\s*(?:<!--[^<>]*-->|\[TOC\]|\[\^\w+\]:.*)\s*")
 _QUOTED = re.compile(r"(?:>[ \t]?)+")
+_QUOTED_NUMBER = re.compile(r"(?:>[ \t]?)+\s?\d{1,3}\s?[.．、)）,，]")
 _LEAST_QUOTED = 0.3
 
 
 def _write_plainly(lines: Sequence[str]) -> list[str]:
     """The lines as Markdown prints them, and those that a mail quotes as they were sent."""
     text_lines = sum(1 for line in lines if line.strip())
-    quoted = sum(1 for line in lines if line.startswith(">"))
-    if quoted > _LEAST_QUOTED * text_lines:
+    quoted = [line for line in lines if line.startswith(">")]
+    asked = sum(_QUOTED_NUMBER.match(line) is not None for line in quoted)
+    if len(quoted) > _LEAST_QUOTED * text_lines and asked > 1 and not any(">>>" in line for line in quoted):
         lines = [_QUOTED.sub("", line, count=1) if line.startswith(">") else line for line in lines]
+    # a comment among other text is asked about
+    is_asked = any("<!--" in line and _UNSHOWN.fullmatch(line) is None for line in lines)
     written: list[str] = []
     for line in lines:
         if "\\" in line and (escaped := _ESCAPED.match(line)) is not None:
             line = f"{escaped['lead']}{line[escaped.end() :]}"
         if "&nbsp;" in line:
             line = _SPACES.sub(" ", line)
-        is_unshown = ("<!--" in line or line[:1] == "[") and _UNSHOWN.fullmatch(line) is not None
+        is_unshown = (
+            (("<!--" in line and not is_asked) or line[:1] == "[")
+            and _UNSHOWN.fullmatch(line) is not None
+            and _ANSWERS.search(line) is None
+        )
         written.append("" if is_unshown else line)
     return written
 

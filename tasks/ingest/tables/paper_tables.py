@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
@@ -17,6 +17,7 @@ from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.tables.statements import NUMBER_CELL, find_slots, head_statements, judge_statement
 from tasks.ingest.words.cleaning import join_wrapped
 from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
+from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -108,7 +109,8 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     found: list[QuestionTable] = []
     records: list[QuestionTable] = []
     for first, end, rows in _list_tables(lines):
-        if _read_key_cells(rows, is_below=False):
+        cells = _read_key_cells(rows)
+        if cells is not None and cells.is_sure and find_role(cells.name) == "answer":
             continue  # `Answer | A | C | B` below `Question | 1 | 2 | 3`
         before = found[-1] if found else None
         slots = find_slots(rows)
@@ -177,10 +179,17 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     """The tables that hold one answer to a row: `题号 | 答案`, pairs side by side."""
     found: list[tuple[range, list[KeyEntry]]] = []
     headings = [place for place, line in enumerate(lines) if is_region_heading(line.text)]
+    asked: set[int] = set()
+    seen = 0
     for first, end, rows in _list_tables(lines):
-        entries = _read_key_table(rows) or _read_key_cells(
-            rows, is_below=bool(headings) and headings[0] < end
-        )
+        for line in lines[seen:first]:
+            label = parse_label(line.text) if not line.table else None
+            asked.update([label.value] if label is not None and not label.is_weak else ())
+        seen = end
+        entries = _read_key_table(rows)
+        cells = None if entries else _read_key_cells(rows)
+        if cells is not None and _answers(cells, first, headings, asked, lines):
+            entries = cells.entries
         if entries:
             found.append((range(first, end), entries))
     return found
@@ -216,18 +225,53 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
     return []
 
 
+# So near below a title of answers a table is their key, whatever it calls its columns.
+_NEAR_TITLE, _COVER = 3, 5
+
+
+def _answers(
+    cells: KeyCells, first: int, headings: Sequence[int], asked: Collection[int], lines: Sequence[Line]
+) -> bool:
+    """Whether keys of a table answer the questions above it: data of a question may look the same."""
+    above = [place for place in headings if place < first]
+    between = [line for line in lines[above[-1] + 1 : first] if line.text.strip()] if above else []
+    if above and len(between) <= _NEAR_TITLE and (above[-1] >= _COVER or not asked):
+        return True
+    if not cells.is_sure or (cells.name and find_role(cells.name) != "answer"):
+        return False
+    is_below = any(place >= _COVER for place in above)
+    numbers = {entry.number for entry in cells.entries}
+    return is_below or (numbers <= {*asked} and len(numbers) >= _KEY_SHARE * len({*asked}))
+
+
 _LEAST_KEYS, _KEY_SHARE = 4, 0.6
 _KEY_CELL = re.compile(KEY_MARK)
 
 
-def _read_key_cells(rows: Sequence[Sequence[str]], is_below: bool) -> list[KeyEntry]:
+@dataclass(frozen=True)
+class KeyCells:
+    """The keys of a table that holds numbers and keys, and what it calls the keys, '' for nothing."""
+
+    entries: list[KeyEntry]
+    name: str
+    is_sure: bool
+
+
+def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
     """Read a table of numbers and, beside or below each, its key: `1 | B | 6 | C`.
 
-    [] for any other. No column needs a name. The numbers leave none out, what stands at them is not all the same, and most of it are keys,
-    or some where the table `is_below` a title of answers.
+    None for any other. The numbers leave none out, and what stands at them is not all the same; it `is_sure` where most of
+    it are keys.
     """
     cells = [[cell.strip() for cell in row] for row in rows]
-    for pairs in (_pair_across(cells), _pair_down(cells), _pair_across(cells[1:]), _pair_columns(cells[1:])):
+    across = cells[0][1] if len(cells[0]) > 1 else ""
+    named = next((row[0] for row in cells[1::2] if row and not _is_number(cells[0][0])), "")
+    for pairs, name in (
+        (_pair_across(cells), ""),
+        (_pair_down(cells), named),
+        (_pair_across(cells[1:]), across),
+        (_pair_columns(cells[1:]), across),
+    ):
         entries = sorted(
             (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs),
             key=lambda entry: entry.number,
@@ -236,10 +280,9 @@ def _read_key_cells(rows: Sequence[Sequence[str]], is_below: bool) -> list[KeyEn
             continue
         first = entries[0].number
         keys = sum(_KEY_CELL.fullmatch(entry.text) is not None for entry in entries)
-        is_whole = [entry.number for entry in entries] == list(range(first, first + len(entries)))
-        if is_whole and keys >= (1 if is_below else _KEY_SHARE * len(entries)):
-            return entries
-    return []
+        if keys and [entry.number for entry in entries] == list(range(first, first + len(entries))):
+            return KeyCells(entries, name, keys >= _KEY_SHARE * len(entries))
+    return None
 
 
 def _is_number(cell: str) -> bool:

@@ -12,7 +12,7 @@ from tasks.ingest.words.points import BRACKETED, POINTS
 TRUTH_KEY = rf"(?:{truth_word()}|[TFtfYNyn](?![A-Za-z])|[VvXxХх](?![A-Za-z])|[正误誤是否真假])"
 _KEY = r"(?:[①-⑩](?:[\s,，、]*[①-⑩])*|[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9})"
 ANSWER_MARK = re.compile(
-    r"^\s*(?:【\s*(?:(?:参考|正确|标准)?(?:答案|解答)|[解证答]|证明)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|参考(?=\s*[:：](?!\s*(?:教材|课本|书|讲义|课件|资料|文献|第|[Pp《]|见)))|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"
+    r"^\s*(?:【\s*(?:(?:参考|正确|标准)?(?:答案|解答)|[解证答]|证明)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"
     r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一])|(?<=[解证])\s+(?=[A-Z]\w{0,3}\s*[=＝]|[由设令因根]))|"
     r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)(?:\s+is)?\s*(?:[:：]|$)|"
     r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)[^\S\n]*\d{0,2}[^\S\n]*(?:[(][a-h\d][)])?[^\S\n]*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
@@ -133,7 +133,7 @@ def is_between_keys(text: str) -> bool:
 
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
-    folded = text.strip().strip("（()）[]【】.。'\"‘’“” ")
+    folded = text.strip().strip("（()）[]【】.。 ")
     true, false = truth_words()
     word = folded.casefold()
     if word in true or folded in _TRUE_LETTERS:

@@ -106,6 +106,12 @@ _OWN_SIGN = (
 
 
 @lru_cache(maxsize=1)
+def conduct() -> re.Pattern[str]:
+    """What rules for candidates speak of: `作答`, `calculator`, `pass mark`."""
+    return re.compile(_any(WORDS["conduct_words"]), re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
     """What opens an answer; group 1 is a closing separator or empty."""
     words = WORDS

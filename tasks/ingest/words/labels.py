@@ -86,7 +86,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("nump", re.compile(r"([⑴-⒇])\s*")),
     ("bracket", re.compile(r"[\[【]\s*(\d{1,4})\s*[\]】]\s*[、.．:：]?\s*")),
     ("capnum", re.compile(r"[A-H](\d{1,2})[.)]\s+(?=\S)")),
-    ("num", re.compile(r"(\d{1,3})\s?[-–]\s?\d{1,3}\s?[.)]\s+(?=[^\W\d_])")),
+    ("num", re.compile(r"(\d{1,3})\s?[-–]\s?\d{1,3}\s?[.)]\s+(?=[A-Z])")),
     ("dec", re.compile(r"\d{1,2}\.([1-9]\d?)[.)]?\s+(?=[A-Z(])")),
     # `2.1 …` in exercises: the chapter, then the number
     ("sub", re.compile(r"(?!0)\d{1,2}[.．](?=[1-9])(\d{1,2})(?:\s+|\s*、\s*)(?=[\u4e00-\u9fff“《])")),

@@ -32,10 +32,10 @@ WORTH: Final = rf"{_LEAD}{NUMBER}{_SIGNED}(?:\s+{TOTAL})?"
 _INSIDE: Final = rf"{WORTH}|{_OF}{NUMBER}|(?:(?:{FULL}\s*)?{POINT}|{FULL})\s*[:：=]\s*{NUMBER}"
 BRACKETED: Final = rf"[（(\[【［]\s*(?:{_INSIDE})\s*[)）\]】］]"
 # of what a paper leads off with even `(20%)`, `(5')` and `(0–2)` count points
-LEADING: Final = rf"(?:{_INSIDE}|{NUMBER}\s*[mp%'′]|{_FROM}[1-9]\d?)"
+LEADING: Final = rf"(?:{_INSIDE}|{NUMBER}\s*[mp%'′]|{_FROM}[1-4])"
 OPENING: Final = rf"[（(\[【［]\s*{LEADING}\s*[)）\]】］]"
 # a line to write the points on, in any word for them
-ROOM: Final = rf"(?:_+|…+)\s*[/／]\s*{NUMBER}\s*[^\W\d_]{{0,8}}\.?"
+ROOM: Final = rf"(?:_+\s*|…+)[/／]\s*{NUMBER}\s*[^\W\d_]{{0,8}}\.?"
 # `3+5`, `10 x 2 = 20`, with a word or without
 SUM: Final = rf"{NUMBER}(?:\s*[+xX×*=/]\s*{NUMBER}){{0,4}}{_SIGNED}?"
 # as what single questions are worth: `[120]` refers to something

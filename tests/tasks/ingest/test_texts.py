@@ -89,3 +89,16 @@ def test_a_key_table_needs_no_name_of_its_columns(table: str) -> None:
 def test_a_table_of_values_below_a_question_is_no_key() -> None:
     table = "| 1 | 2 | 3 | 4 | 5 |\n| --- | --- | --- | --- | --- |\n| 12 | 15 | 9 | 7 | 3 |"
     assert all(not answer for _, _, answer in read(f"{PAPER}\n\n6. Read the table.\n\n{table}\n"))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| Person | 1 | 2 | 3 | 4 | 5 |\n| --- | --- | --- | --- | --- | --- |\n| Group | A | B | A | C | B |",
+        "| 题号 | 难度 |\n| --- | --- |\n| 1 | A |\n| 2 | B |\n| 3 | B |\n| 4 | C |\n| 5 | A |",
+    ],
+    ids=["above the questions", "with another name"],
+)
+def test_letters_of_a_table_that_does_not_answer_are_no_keys(table: str) -> None:
+    for text in (f"Blood groups\n\n{table}\n\n{PAPER}\n", f"{PAPER}\n\n{table}\n"):
+        assert not any(answer for _, _, answer in read(text) if answer), text
