@@ -616,11 +616,17 @@ def _read_row_pair(
         name.match(cell) or _ROW_NAME.fullmatch(cell) is None or _KEY_CELL.fullmatch(cell)
         for cell, name in zip(first, (_NUMBER_NAME, _KEY_NAME), strict=True)
     )
-    if not is_named and not ({*values} <= {*asked} if asked else len(values) >= _LEAST_BARE):
-        return [], [], place  # the data of a question
+    if is_named:
+        return values, keys, place + 1
+    below = pieces[place + 2 : place + 2 + _ANSWERED_LINES]
+    # of a file of answers, above which nothing asks; else the data of a question
+    is_alone = len(values) >= _LEAST_BARE and not any(_OPTION.match(piece.text) for piece in below)
+    if not ({*values} <= {*asked} if asked else is_alone):
+        return [], [], place
     return values, keys, place + 1
 
 
+_ANSWERED_LINES = 40
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
 _ANSWERS = re.compile(

@@ -92,13 +92,17 @@ def test_a_table_of_values_below_a_question_is_no_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "table",
+    ("above", "below"),
     [
-        "| Person | 1 | 2 | 3 | 4 | 5 |\n| --- | --- | --- | --- | --- | --- |\n| Group | A | B | A | C | B |",
-        "| 题号 | 难度 |\n| --- | --- |\n| 1 | A |\n| 2 | B |\n| 3 | B |\n| 4 | C |\n| 5 | A |",
+        (
+            "| Person | 1 | 2 | 3 | 4 | 5 |\n| --- | --- | --- | --- | --- | --- |\n| Group | A | B | A | C | B |",
+            "",
+        ),
+        ("| 题号 | 难度 |\n| --- | --- |\n| 1 | A |\n| 2 | B |\n| 3 | B |\n| 4 | C |\n| 5 | A |", ""),
+        ("", "| 题号 | 难度 |\n| --- | --- |\n| 1 | A |\n| 2 | B |\n| 3 | B |\n| 4 | C |\n| 5 | A |"),
     ],
-    ids=["above the questions", "with another name"],
+    ids=["data above the questions", "another name above", "another name below"],
 )
-def test_letters_of_a_table_that_does_not_answer_are_no_keys(table: str) -> None:
-    for text in (f"Blood groups\n\n{table}\n\n{PAPER}\n", f"{PAPER}\n\n{table}\n"):
-        assert not any(answer for _, _, answer in read(text) if answer), text
+def test_letters_of_a_table_that_does_not_answer_are_no_keys(above: str, below: str) -> None:
+    found = read(f"Harbour test\n\n{above}\n\n{PAPER}\n\n{below}\n")
+    assert len(found) == 5 and not any(answer for _, _, answer in found)
