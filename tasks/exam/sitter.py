@@ -256,7 +256,10 @@ class SessionSitter:
 
 
 class _Repeating:
-    """A block during which `work` is done every so many seconds; what is under way at its end ends by itself."""
+    """A block during which `work` is done every so many seconds.
+
+    What is under way at its end ends by itself.
+    """
 
     def __init__(self, every_s: float, work: Callable[[], Awaitable[None]]) -> None:
         self._every_s = every_s

@@ -232,7 +232,7 @@ _NEAR_TITLE, _COVER = 3, 5
 def _answers(
     cells: KeyCells, first: int, headings: Sequence[int], asked: Collection[int], lines: Sequence[Line]
 ) -> bool:
-    """Whether keys of a table answer the questions above it: data of a question may look the same."""
+    """Whether keys of a table answer the questions above it: data may look the same."""
     above = [place for place in headings if place < first]
     between = [line for line in lines[above[-1] + 1 : first] if line.text.strip()] if above else []
     if above and len(between) <= _NEAR_TITLE and (above[-1] >= _COVER or not asked):
@@ -250,7 +250,7 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 @dataclass(frozen=True)
 class KeyCells:
-    """The keys of a table that holds numbers and keys, and what it calls the keys, '' for nothing."""
+    """The keys of a table with numbers, and what it calls the keys, '' for nothing."""
 
     entries: list[KeyEntry]
     name: str

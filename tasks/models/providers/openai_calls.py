@@ -166,7 +166,7 @@ class OpenAIEndpoint(OpenAIBatches):
 
 
 def _describe_status(response: httpx2.Response, content: bytes) -> openai.APIStatusError:
-    """The SDK's error of a response that is no success: what it says of itself, where it says anything."""
+    """The SDK's error of a response that is no success: what it says, if anything."""
     import openai
 
     try:
