@@ -131,7 +131,7 @@ def _measure_ingests(checkouts: list[Checkout], servers: list[psutil.Process | N
 
 
 def _measure_exams(checkouts: list[Checkout]) -> Iterator[Row]:
-    """One candidate sits one set of a new bank, by command.
+    """One candidate sits one set of a bank of 6,000 questions, one after another.
 
     The models answer in this process, which is not counted.
     """
