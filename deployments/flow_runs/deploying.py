@@ -33,8 +33,6 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 # Where images have the source of Proctor; a worker on a host uses this checkout.
 SOURCE_IN_IMAGE: Final = "/opt/proctor"
 PAID: Final = "paid"
-# Deployments of earlier versions: workers tell of failures now, and take jobs of a run without being asked.
-RETIRED: Final = ("notify/notify", "helper/helper")
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,6 @@ def _register(settings: Settings, state: ServerState | None, pool: PoolKind) -> 
         if done.returncode != 0:
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
             raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")
-    _remove_retired(environment)
 
 
 def start_on_worker(deployment: Deployment) -> str:
@@ -188,23 +185,6 @@ def note_schedules(ledger: Ledger) -> None:
     with ledger.write() as connection:
         # At another hour or day of the month it is of the same months, and none that was missed is forgotten.
         write_flow_schedules(connection, schedules, lasting=(MONTHLY,))
-
-
-def _remove_retired(environment: Mapping[str, str]) -> None:
-    """Remove what earlier versions registered and this one does in another way.
-
-    What stays registered would do the same work a second time.
-    """
-    import httpx
-
-    api, key = environment["PREFECT_API_URL"], environment.get("PREFECT_API_KEY")
-    name, _, password = environment.get("PREFECT_API_AUTH_STRING", "").partition(":")
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    with httpx.Client(auth=(name, password) if name else None, headers=headers, timeout=30) as client:
-        for retired in RETIRED:
-            found = client.get(f"{api}/deployments/name/{retired}")
-            if found.status_code == 200:
-                client.delete(f"{api}/deployments/{found.json()['id']}")
 
 
 def _build_environment(settings: Settings, state: ServerState | None) -> dict[str, str]:
