@@ -269,7 +269,7 @@ def read_judged_letters(drafts: Sequence[Draft]) -> None:
 # `… VRAI   FAUX`, `… True / False`: to choose from, behind a statement
 _JUDGING = rf"(?:[√×✓✗✔✘]\s*)?(?:{truth_word()}|[TFVRJN])"
 _BOTH_WORDS = re.compile(
-    rf"\s*[（(\[]?\s*(?P<one>{_JUDGING})\s*(?:[/|,，、]|\s)\s*(?P<other>{_JUDGING})\s*[)）\]]?\s*$"
+    rf"(?<!\s)\s*+[（(\[]?\s*+(?P<one>{_JUDGING})(?:\s*+[/|,，、]\s*+|\s++)(?P<other>{_JUDGING})\s*+[)）\]]?\s*$"
 )
 
 

@@ -144,7 +144,7 @@ def find_column_border(rows: list[Row], width: float, share: float = 0.2) -> flo
     return best[1] if best else None
 
 
-_LETTERS = re.compile(r"(?:\s*[（(]?[A-J]\s*[)）.．、]?)*\s*")
+_LETTERS = re.compile(r"\s*+(?:[（(]?[A-J](?:\s*+[)）.．、])?\s*+)*+")
 OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
 _NUMBERS = re.compile(r"[\d一二三四五六七八九十]+")
 # Characters of a text, and pages, that show whether it stands on every other one.

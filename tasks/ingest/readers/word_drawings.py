@@ -43,7 +43,7 @@ _FRAMES: Final = frozenset(
 _OPEN: Final = re.compile("line|arc|Connector|rect$", re.IGNORECASE)
 # A caption, the number of a question or an option in a box says that what it shows is no label.
 _READ = re.compile(
-    r"\s*(?:[（(]?(?:[A-Ha-h]|\d{1,3})\s*[.．、)）]\s*\S|.{0,4}第?\s*\d+\s*题|[（(]?(?:图|(?i:fig))\s*\.?\s*\d)"
+    r"\s{0,8}(?:[（(]?(?:[A-Ha-h]|\d{1,3})\s?[.．、)）]\s{0,8}\S|.{0,4}第?\s?\d{1,3}\s?题|[（(]?(?:图|(?i:fig))\s?\.?\s?\d)"
 )
 
 
