@@ -11,11 +11,9 @@ import gc
 import locale
 import os
 import sys
-import threading
-from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -92,27 +90,23 @@ def main() -> None:
     try:
         app()
     except SystemExit as end:
-        if isinstance(end.code, int | None):
-            _leave_at_once(end.code or 0)
+        if end.code == INTERRUPTED:
+            _leave_at_once(INTERRUPTED)
         raise
     finally:
         # As it ends, the interpreter looks through everything that was imported several times: a quarter of what `status` costs.
         gc.freeze()
 
 
-def _leave_at_once(code: int) -> None:
-    """End without taking the interpreter apart, once all has ended that ends with a process.
+def _leave_at_once(code: int) -> NoReturn:
+    """End without taking the interpreter apart.
 
-    To let go of modules and objects one by one takes a quarter of a CPU second, and threads stopped in the middle of native work crash
-    it now and then (-11). Returns where what was printed cannot be written: the interpreter says so.
+    Threads stopped in the middle of native work crash it now and then (-11).
     """
-    if code != INTERRUPTED:
-        threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
-    with suppress(OSError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,13 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
 from tasks.ingest.content.free_answers import drop_asking_lead, keep_translations, take_below
+from tasks.ingest.content.judged_statements import (
+    cut_both_judgements,
+    read_corrections,
+    read_judged_below,
+    read_judged_letters,
+    read_rings,
+)
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
@@ -27,7 +34,6 @@ from tasks.ingest.content.named_pictures import place_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     asks_above_types,
-    cut_both_judgements,
     cut_margins,
     cut_numbers_again,
     cut_own_number,
@@ -39,11 +45,7 @@ from tasks.ingest.content.section_answers import (
     prints_answers,
     read_answers_below,
     read_bracketed_ends,
-    read_corrections,
     read_filled,
-    read_judged_below,
-    read_judged_letters,
-    read_rings,
     read_small_keys,
     take_explanations,
 )

@@ -498,23 +498,6 @@ def test_a_locale_of_another_encoding_is_no_reason_to_fail(home: Path) -> None:
     assert (done.returncode, "│ state │" in done.stdout) == (0, True), done.stderr
 
 
-def test_a_command_that_is_done_ends_after_its_threads_and_what_is_to_be_done_at_the_end() -> None:
-    code = """
-import atexit, sys, threading, time
-from deployments import cli
-class Part:
-    def __del__(self):
-        print("taken apart")
-kept = Part()
-atexit.register(print, "at the end")
-threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
-sys.argv = ["proctor", "nonsense"]
-cli.main()
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.split("\n")) == (2, ["thread", "at the end", ""])
-
-
 def test_the_shell_answers_statements_and_survives_mistakes(home: Path, warm: Path) -> None:
     done = subprocess.run(
         [str(warm / "proctor"), "shell"],

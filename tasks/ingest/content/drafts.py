@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 
 from tasks.ingest.layout.pieces import Piece
@@ -50,3 +51,12 @@ class Draft:
 
 
 _LISTS = tuple(one.name for one in fields(Draft) if one.default_factory is list)
+
+
+def by_section(drafts: Sequence[Draft], holds: Callable[[Draft], bool] = lambda _: True) -> list[list[Draft]]:
+    """The questions of each section for which something holds."""
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if holds(draft):
+            groups.setdefault(draft.section, []).append(draft)
+    return list(groups.values())

@@ -12,14 +12,15 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 
 from tasks.ingest.content.choices import find_lettered
-from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.drafts import Draft, by_section
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, FILLED_BRACKET, take_below
+from tasks.ingest.content.judged_statements import CLOSES_EMPTY
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.layout.options import offers_below_asking, offers_letters, offers_options, offers_tasks
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
-from tasks.ingest.words.answers import cut_key_lead, match_answer, read_judgement, read_truth, split_fillings
+from tasks.ingest.words.answers import cut_key_lead, match_answer, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, task, truth_word
 from tasks.ingest.words.labels import Label, counts_questions, read_number
@@ -36,7 +37,7 @@ _BETWEEN_BLANKS = re.compile(
 
 def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
     """Read `a stream of ____tokens____`, where a whole section does so."""
-    for group in _by_section(drafts, lambda draft: draft.question_type == "fill_in_the_blank"):
+    for group in by_section(drafts, lambda draft: draft.question_type == "fill_in_the_blank"):
         if any(draft.answer for draft in group):
             _take_listed(group)
         open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
@@ -53,17 +54,6 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             draft.answer = [text.strip() for text in found[id(draft)]]
             draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
             draft.notes.append("answer_without_mark")
-
-
-def _by_section(
-    drafts: Sequence[Draft], holds: Callable[[Draft], bool] = lambda _: True
-) -> list[list[Draft]]:
-    """The questions of each section for which something holds."""
-    groups: dict[int, list[Draft]] = {}
-    for draft in drafts:
-        if holds(draft):
-            groups.setdefault(draft.section, []).append(draft)
-    return list(groups.values())
 
 
 _LISTED = re.compile(r"(?<=[_.。）)])[.。]?\s*((?:[^\s_、;；]{1,24}[、;；]\s*)+[^\s_、;；]{1,24})\s*$")
@@ -91,29 +81,6 @@ def _find_fillings(stem: str) -> list[str]:
     return texts if is_filled and not joins else []
 
 
-# `True. Since …` on a line of its own
-_JUDGED_BELOW = re.compile(
-    rf"\n\s*((?:{truth_word()}|[TF])(?:\s*[.。,，;；:：!！]|\s+[-–—]|\s*$))", re.MULTILINE
-)
-_LEAST_JUDGED, _MOST_JUDGED = 2, 0.6
-
-
-def read_judged_below(drafts: Sequence[Draft]) -> None:
-    """Read `False. The moon has no light.` below statements, where most of a section do so."""
-    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false"):
-        open_ones = [draft for draft in group if not draft.answer]
-        found = [(one, mark) for one in open_ones if (mark := _JUDGED_BELOW.search(one.stem)) is not None]
-        judged = len(found) + len(group) - len(open_ones)
-        if not found or judged < max(_LEAST_JUDGED, _MOST_JUDGED * len(group)):
-            continue
-        for draft, mark in found:
-            truth, remark = read_judgement(draft.stem[mark.start(1) :])
-            if truth is not None:
-                draft.answer, draft.stem = [truth], draft.stem[: mark.start()].rstrip()
-                draft.explanation = draft.explanation or remark
-                draft.notes.append("answer_without_mark")
-
-
 # `略`, `见教材第三章`, `Answers will vary.`: the paper prints no answer
 _OMITTED = re.compile(
     r"[（(]?\s*(?:(?:参考)?(?:答案|解答)\s*)?(?:从?略|(?:请?参(?:见|看|阅|考)|请?见|请看)(?:教材|课本|书|讲义|课件|笔记)[^。；;，,]{0,16}|不唯一)\s*[)）]?[。.]?|"
@@ -132,7 +99,7 @@ _SAYS = re.compile(r"[^\W_]")
 
 def take_explanations(drafts: Sequence[Draft]) -> None:
     """Let `解析：…` answer the free questions of a section that has no other answer."""
-    for group in _by_section(drafts, lambda draft: draft.question_type in _FREE and not draft.options):
+    for group in by_section(drafts, lambda draft: draft.question_type in _FREE and not draft.options):
         if len(group) > 1 and all(
             one.explanation
             and _SAYS.search(one.explanation)
@@ -250,79 +217,6 @@ def read_small_keys(drafts: Sequence[Draft]) -> None:
         draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
 
 
-_LETTER_JUDGED = re.compile(r"[（(]\s*(?P<key>[AB])\s*[)）]\s*[.。]?\s*$")
-
-
-def read_judged_letters(drafts: Sequence[Draft]) -> None:
-    """Read `(A)` and `(B)` at the end of all statements of a section as true and false."""
-    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
-        found = [_LETTER_JUDGED.search(draft.stem) for draft in group if not draft.answer]
-        keys = {key["key"] for key in found if key is not None}
-        if None in found or len(found) < _LEAST_KEYED or len(keys) < len(("A", "B")):
-            continue
-        for draft in group:
-            if (key := _LETTER_JUDGED.search(draft.stem)) is not None and not draft.answer:
-                draft.answer = ["true" if key["key"] == "A" else "false"]
-                draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
-
-
-# `… VRAI   FAUX`, `… True / False`: to choose from, behind a statement
-_JUDGING = rf"(?:[√×✓✗✔✘]\s*)?(?:{truth_word()}|[TFVRJN])"
-_BOTH_WORDS = re.compile(
-    rf"(?<!\s)\s*+[（(\[]?\s*+(?P<one>{_JUDGING})(?:\s*+[/|,，、]\s*+|\s++)(?P<other>{_JUDGING})\s*+[)）\]]?\s*$"
-)
-
-
-_LONGEST_PAIR = 48
-
-
-def cut_both_judgements(drafts: Sequence[Draft]) -> None:
-    """Cut the two words to choose from behind the statements of a section, where most have them."""
-    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
-        found = [
-            (draft, mark)
-            for draft in group
-            if (mark := _BOTH_WORDS.search(draft.stem, max(len(draft.stem) - _LONGEST_PAIR, 0))) is not None
-        ]
-        if len(found) < max(_LEAST_JUDGED, _MOST_JUDGED * len(group)):
-            continue
-        for draft, mark in found:
-            if mark.start() and read_truth(mark["one"][-1:]) != read_truth(mark["other"][-1:]):
-                draft.stem = draft.stem[: mark.start()]
-
-
-# `Cleaning`, `food poisoning`: what stands in the place of a word
-_CORRECTION = re.compile(r"(?!\W*(?:略|没|不))[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}")
-
-
-def read_corrections(drafts: Sequence[Draft]) -> None:
-    """Read a word as what corrects a false statement, where all others are called true."""
-    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
-        corrected = [draft for draft in group if not draft.answer and "answer_unreadable" in draft.notes]
-        others = [answer for draft in group for answer in draft.answer]
-        if min(len(corrected), len(others)) < _LEAST_JUDGED or {*others} != {"true"}:
-            continue
-        if not all(_CORRECTION.fullmatch(draft.explanation or "") for draft in corrected):
-            continue
-        for draft in corrected:
-            draft.answer = ["false"]
-            draft.notes.remove("answer_unreadable")
-
-
-_RING = re.compile(r"[Oo○〇◯]")
-
-
-def read_rings(drafts: Sequence[Draft]) -> None:
-    """Read `O` as true where `X` judges another statement of the section."""
-    for group in _by_section(drafts, lambda draft: not draft.options and bool(draft.answer)):
-        if any(draft.question_type == "true_false" and draft.answer == ["false"] for draft in group):
-            for draft in group:
-                is_ring = len(draft.answer) == 1 and _RING.fullmatch(draft.answer[0].strip()) is not None
-                is_place = draft.question_type == "true_false" or _CLOSES_EMPTY.search(draft.stem) is not None
-                if is_ring and is_place:
-                    draft.question_type, draft.answer = "true_false", ["true"]
-
-
 _ASKS = re.compile(
     r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
     re.IGNORECASE,
@@ -332,8 +226,6 @@ POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
 # what may be shown below, and may as well be asked about (`What is a hash table?`)
 _POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
-# the place of a key: what it speaks of would stand below, and one line does
-_CLOSES_EMPTY = re.compile(r"[（(]\s*[)）][\s.。:：]*$")
 # below the marks of a part, `[7M]`, the next part stands
 _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
@@ -355,7 +247,7 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     Most questions of a section of free-response questions must have one. The first line asks, and nothing below it
     does. One question tells nothing: data and code stand below questions, too.
     """
-    groups = _by_section(
+    groups = by_section(
         drafts,
         lambda draft: (
             not draft.options
@@ -459,7 +351,7 @@ def _asks_once(stem: str) -> bool:
     return (
         bool(below.strip())
         and "\n" not in below
-        and (POINTS_BELOW.search(first) is None or _CLOSES_EMPTY.search(first) is not None)
+        and (POINTS_BELOW.search(first) is None or CLOSES_EMPTY.search(first) is not None)
         and CODE.search(below) is None
         and asking().search(first) is not None
         and not begins_asking(below.lstrip())

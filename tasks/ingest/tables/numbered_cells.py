@@ -73,7 +73,8 @@ def _find_stacked(
         elif len(filled) > 1 and _ALONE.fullmatch(filled[0]) and not any(map(_letter, filled[1:])):
             blocks.append([at])
     blocks = [block for block in blocks if len(block) > 2]
-    values = [int(_ALONE.fullmatch(lines[block[0]].cells[0].strip())["value"]) for block in blocks]  # type: ignore[index]
+    matches = (_ALONE.fullmatch(lines[block[0]].cells[0].strip()) for block in blocks)
+    values = [int(match["value"]) for match in matches if match is not None]
     if len(values) < 2 or values != list(range(values[0], values[0] + len(values))):
         return
     for block in blocks:

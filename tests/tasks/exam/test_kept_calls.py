@@ -12,8 +12,9 @@ from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.words import Answer, Lease
 from tests.tasks.exam.world import World
+from warehouse.ledger.engine.ledger import Connection
+from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.tables import llm_calls
-from warehouse.ledger.engine.writer import Operation
 from warehouse.ledger.money.calls import FinishedCall, NewCall, begin_call, finish_call
 
 
@@ -29,7 +30,10 @@ class Paid:
         self.token = world.token(self.session_id)
         self.call = FinishedCall("key", "done", 1, {"text": "true"}, 10, 5, 0.25, 1.5)
         begun = NewCall("key", "exam", world.plan.run_id, self.session_id, "provider", "alpha")
-        begin: Operation[bool] = lambda connection: begin_call(connection, begun)  # noqa: E731
+
+        def begin(connection: Connection) -> bool | Later[bool]:
+            return begin_call(connection, begun)
+
         world.ledger.writer.run(begin)
 
     def open(self) -> Lease:
@@ -82,7 +86,10 @@ def test_a_call_whose_answer_is_refused_is_kept_all_the_same(paid: Paid) -> None
 
 def test_where_another_reply_is_in_use_the_answer_of_the_second_is_not_stored(paid: Paid) -> None:
     lease, first = paid.open(), FinishedCall("key", "done", 1, {"text": "false"}, 10, 5, 0.5, 1.5)
-    finish: Operation[bool] = lambda connection: finish_call(connection, first)  # noqa: E731
+
+    def finish(connection: Connection) -> bool | Later[bool]:
+        return finish_call(connection, first)
+
     paid.world.ledger.writer.run(finish)
     with pytest.raises(ConflictError, match="reply is in use"):
         paid.submit(lease)

@@ -23,6 +23,7 @@ from warehouse.ledger.engine.commits import commit
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.tables import organisations
 from warehouse.ledger.money.calls import NewCall, begin_call
 
@@ -184,7 +185,9 @@ def test_a_commit_that_writes_the_ledger_alone_leaves_the_exams_file_as_it_is(tm
         log = tmp_path / "ledger.exam.sqlite-wal"
         before = (log.stat().st_mtime_ns, log.read_bytes())
 
-        begin: writer.Operation[bool] = lambda connection: begin_call(connection, call)  # noqa: E731
+        def begin(connection: Connection) -> bool | Later[bool]:
+            return begin_call(connection, call)
+
         begun = ledger.writer.submit(begin, is_of_ledger=True)
 
         assert begun.result(10) is True
