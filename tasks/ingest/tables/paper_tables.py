@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -17,7 +18,7 @@ from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.tables.statements import NUMBER_CELL, find_slots, head_statements, judge_statement
 from tasks.ingest.words.cleaning import join_wrapped
 from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
-from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.labels import counts_questions, parse_label
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -184,7 +185,7 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     for first, end, rows in _list_tables(lines):
         for line in lines[seen:first]:
             label = parse_label(line.text) if not line.table else None
-            asked.update([label.value] if label is not None and not label.is_weak else ())
+            asked.update([label.value] if counts_questions(label) else ())
         seen = end
         entries = _read_key_table(rows)
         cells = None if entries else _read_key_cells(rows)
@@ -226,20 +227,22 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
 
 
 # So near below a title of answers a table is their key, whatever it calls its columns.
-_NEAR_TITLE, _COVER = 3, 5
+_NEAR_TITLE, _SEARCHED, _COVER = 3, 20, 5
 
 
 def _answers(
     cells: KeyCells, first: int, headings: Sequence[int], asked: Collection[int], lines: Sequence[Line]
 ) -> bool:
     """Whether keys of a table answer the questions above it: data may look the same."""
-    above = [place for place in headings if place < first]
-    between = [line for line in lines[above[-1] + 1 : first] if line.text.strip()] if above else []
-    if above and len(between) <= _NEAR_TITLE and (above[-1] >= _COVER or not asked):
+    last = bisect_left(headings, first) - 1
+    heading = headings[last] if last >= 0 else -1
+    is_near = heading >= 0 and first - heading <= _SEARCHED
+    between = sum(1 for line in lines[heading + 1 : first] if line.text.strip()) if is_near else 0
+    if is_near and between <= _NEAR_TITLE and (heading >= _COVER or not asked):
         return True
     if not cells.is_sure or (cells.name and find_role(cells.name) != "answer"):
         return False
-    is_below = any(place >= _COVER for place in above)
+    is_below = heading >= _COVER
     numbers = {entry.number for entry in cells.entries}
     return is_below or (numbers <= {*asked} and len(numbers) >= _KEY_SHARE * len({*asked}))
 
@@ -263,7 +266,9 @@ def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
     None for any other. The numbers leave none out, and what stands at them is not all the same; it `is_sure` where most of
     it are keys.
     """
-    cells = [[cell.strip() for cell in row] for row in rows]
+    cells = [[cell.strip() for cell in row] for row in rows if row]
+    if not cells:
+        return None
     across = cells[0][1] if len(cells[0]) > 1 else ""
     named = next((row[0] for row in cells[1::2] if row and not _is_number(cells[0][0])), "")
     for pairs, name in (
