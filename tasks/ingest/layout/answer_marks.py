@@ -116,8 +116,9 @@ _TELLS_HOW = (
 _LED = re.compile(
     r"\s*(?P<lead>Answer|A|R|Re|Response|Reply|回答|参考|参考要点|要点|答案如下|答案|答)(?:\s?\d{1,3})?"
     rf"(?:\s*[:：]|(?<=答)\s|(?:(?<=答案)|(?<=Answer))\s(?!{_TELLS_HOW}))\s*(?=\S)"
+    r"|\s*(?P<sign>→|⇒|➡|➔|➜|☞|↳|=>|->|>>)\s*(?=[^\s_])"
 )
-_LED_STARTS = ("A", "R", "回", "参", "要", "答")
+_LED_STARTS = ("A", "R", "回", "参", "要", "答", *"→⇒➡➔➜☞↳=->")
 _NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")
 _NEXT_INLINE = re.compile(r"\sB\s?[:：.)）]\s*\S")
 # `参考：课本第35页`: where to look
@@ -140,12 +141,15 @@ def write_led(lines: IndexedLines) -> IndexedLines:
         match = _LED.match(pieces[place].text)
         owner = bisect_right(numbers, place) - 1
         if match is not None and owner >= 0 and numbers[owner] < place:
-            own = found.setdefault(match["lead"], {})
+            own = found.setdefault(match["lead"] or match["sign"], {})
             if owner in own:
                 return lines
             own[owner] = (place, match)
     led = max(found.values(), key=len, default={})
-    if len(led) < max(_MIN_TIMES, _MOST_LED * len(numbers)) or any(
+    # signs may answer the questions of one section
+    is_signed = any(match["sign"] for _, match in led.values())
+    asked = max(led) - min(led) + 1 if is_signed else len(numbers)
+    if len(led) < max(_MIN_TIMES, _MOST_LED * asked) or any(
         _NEXT_LETTER.match(pieces[place].text) for place in lines.open_with(("B",))
     ):
         return lines
@@ -164,7 +168,12 @@ def _leaves_open(lines: IndexedLines, place: int, text: str) -> bool:
     """Whether a line asks, offers `B: …`, names a place in a book, or is replied to in a gap."""
     below = lines.pieces[place + 1].text if place + 1 < len(lines.pieces) else ""
     is_next = place + 1 < len(lines.pieces) and lines.labels[place + 1] is not None
-    if text.endswith(("?", "？")) or not text.strip("_ .…") or _NEXT_INLINE.search(text) is not None:
+    if (
+        text.endswith(("?", "？"))
+        or has_blank(text)
+        or not text.strip("_ .…")
+        or _NEXT_INLINE.search(text) is not None
+    ):
         return True
     return _PLACE.match(text) is not None or (
         not is_next and (has_blank(below) or _OTHER_LEAD.match(below) is not None)

@@ -61,8 +61,11 @@ _MOST_TOLD = 20
 
 def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
     """The two letters of a line that says how to judge; None where it says none."""
-    if len(text) > _LONGEST_TOLD or place in lines.numbered or lines.pieces[place].kind == "table":
+    if len(text) > _LONGEST_TOLD or lines.pieces[place].kind == "table":
         return None
+    below = [label.value for at, label in lines.numbered.items() if at > place]
+    if place in lines.numbered and below[:2] != [1, 2]:
+        return None  # a statement, and no heading as `Exercise 4. Right or wrong?`
     words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
     if not any(word.casefold() in _JUDGING for word in words) or {*"ABC"} <= {*_ALONE.findall(text)}:
         return None  # `Choose the correct answer (A, B, C or D). No calculators.`
@@ -87,7 +90,7 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
     if {truth: read_truth(letter) for truth, letter in found.items()} == {"true": "true", "false": "false"}:
         return None  # known everywhere
     numbers: list[int] = []
-    for value in (label.value for at, label in lines.numbered.items() if at > place):
+    for value in below:
         if numbers and value != numbers[-1] + 1:
             break
         numbers.append(value)

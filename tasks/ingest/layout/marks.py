@@ -43,6 +43,7 @@ from tasks.ingest.layout.mending import (
     turn_boxes,
     write_bare_letters,
     write_boxes,
+    write_ticked_lists,
     write_truths,
 )
 from tasks.ingest.layout.numbered_options import write_numbered_options
@@ -53,6 +54,7 @@ from tasks.ingest.layout.option_marks import (
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
+from tasks.ingest.layout.short_headings import write_short_headings
 from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
@@ -98,6 +100,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         open_numbers,
         open_numbered,
         write_boxes,
+        write_ticked_lists,
         turn_boxes,
         part_boxes,
         tick_right,
@@ -120,6 +123,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         _write_chaptered,
         write_turns,
         _write_headings,
+        write_short_headings,
         _write_numerals,
         _write_numbers,
         _write_framed,
@@ -520,14 +524,17 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
         return None
     value = read_number(match.group("number"))
     rest = piece.text[match.end() :]
-    if value is None or not 0 < value < 1000 or not rest.strip():
+    is_worded = _LETTER.search(match.group("open")) is not None
+    # `QUESTÃO 01` stands above its question
+    if value is None or not 0 < value < 1000 or not (rest.strip() or is_worded):
         return None
     close = match.group("close")
     gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
     gap = gap if gap.isspace() else ""
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
     is_before_bracket = bool(opening) and rest[:1] in tuple("（(")  # `問題1（20点）`, `問1（2）`
-    if not (close or gap or match.group("word") or is_before_bracket):
+    is_alone = is_worded and not rest.strip()
+    if not (close or gap or match.group("word") or is_before_bracket or is_alone):
         return None
     if (
         not opening
@@ -548,7 +555,7 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
         return None  # a formula
     kind = _numeral_kind(match.group("number"))
     closing = close.translate(_WIDTHS).replace(" ", "")
-    if _LETTER.search(opening):
+    if is_worded:
         # beside a word signs say nothing: `Câu 14.`, `Câu 15 (1,5 điểm).`, `【問1】`, `問1（2）`
         opening, closing = "".join(_LETTER.findall(opening)), ""
     return Mark(index, f"{opening}|{kind}|{'题' if match.group('word') else ''}{closing}", value, match.end())
@@ -660,9 +667,17 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
     if len(best) <= max(2, 0.5 * best_known) and not _hold_lists(best, known, pieces):
         return lines
     best = _fill_holes(best, touching)
-    return lines.replace(
-        {mark.piece: rewrite(pieces[mark.piece], mark.end, f"{mark.value}. ") for mark in best}
-    )
+    return lines.replace({mark.piece: _number(pieces[mark.piece], mark) for mark in best})
+
+
+# `問4 ★`: how often somebody got it wrong
+_STARS = re.compile(r"[\s★☆※◎▲!！]*")
+
+
+def _number(piece: Piece, mark: Mark) -> Piece:
+    """A line with its number in the usual form; signs alone behind it say nothing."""
+    end = len(piece.text) if _STARS.fullmatch(piece.text, mark.end) else mark.end
+    return rewrite(piece, end, f"{mark.value}. ")
 
 
 def _fill_holes(best: Sequence[Mark], touching: Sequence[Mark]) -> list[Mark]:

@@ -12,6 +12,7 @@ from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLE
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
 from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, run_on, say
 from tasks.ingest.layout.sections import OPTION_A
+from tasks.ingest.layout.short_headings import heads_list
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, is_sure, parse_label
 
 _LEAST_ROWS = 3
@@ -30,7 +31,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
                 kept[-1] = replace(kept[-1], wraps=False)
             kept += [*items, *options]  # of one question, which offers them to all its items
             place = end
-        elif len(items) >= _LEAST_ROWS and _asks_to_match(kept, items[0]):
+        elif len(items) >= _LEAST_ROWS and _asks_to_match(kept, items[0]) and not _is_headed(lines, place):
             kept += [*(item.with_label(None) for item in items), *(one.with_label(None) for one in options)]
             place = end
         elif len(items) >= _LEAST_ROWS:
@@ -45,6 +46,13 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
             kept.append(lines.pieces[place])
             place += 1
     return lines if len(kept) == len(lines.pieces) else IndexedLines(kept)
+
+
+def _is_headed(lines: IndexedLines, place: int) -> bool:
+    """Whether the line above is of a form that heads several lists: `Exercise 3. Match the halves.`."""
+    above = lines.labels[place - 1] if place else None
+    own = [at for at, label in lines.numbered.items() if above is not None and label.style == above.style]
+    return sum(heads_list(lines, at) for at in own) > 1
 
 
 def _asks_to_match(above: Sequence[Piece], item: Piece) -> bool:

@@ -121,12 +121,14 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
     """Write `ア イ ウ エ` and `а) б) в) г)` below several questions as `A. `."""
     for alphabet in option_alphabets():
         pieces = lines.pieces
-        if not lines.open_with((alphabet[0], "(", "（")) or alphabet[0] not in lines.text:
+        if alphabet[0] not in lines.text:
             continue
         sets: list[list[tuple[int, Lettered]]] = []
         # letters alone count where none has a stop: `ア`, while `в` is a word of what `а)` offers
         for stop in (r"\s*[)）\]．.、:：]", r"(?=\s)"):
-            mark = re.compile(rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}]){stop}\s*(?=\S)")
+            mark = re.compile(
+                rf"(?:^\s*[-–—•*+]\s+|^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}]){stop}\s*(?=\S)"
+            )
             found = [
                 (
                     index,

@@ -78,6 +78,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
             _make_sheet(f"table {place}", grids[at]) for place, at in enumerate(wide, start=1)
         ]
         return extraction
+    wide += [index for index, rows in enumerate(grids) if index not in wide and _is_matching(rows)]
     for index in wide:
         mark = tables[index].makeelement("p")
         mark.text = f"{_TABLE_MARK}{index}"
@@ -115,6 +116,20 @@ def _is_numbered(rows: list[list[str]]) -> bool:
     return len(below) == len(rows) - 1 > 1 and all(
         number.isdigit() and "\n" not in text for number, text in below
     )
+
+
+_NUMBER, _LETTER = (
+    re.compile(r"\s*\d{1,2}\s*[.．、)）:：]\s*\S"),
+    re.compile(r"\s*[（(]?([A-Za-z])\s*[)）.．、:：]"),
+)
+
+
+def _is_matching(rows: list[list[str]]) -> bool:
+    """Whether the rows of two columns, but for a header, are a number each and the letters in their order."""
+    below = [row for row in rows if len(row) == 2 and _NUMBER.match(row[0])]
+    letters = [match[1].upper() for row in below if (match := _LETTER.match(row[1]))]
+    counted = [chr(ord("A") + at) for at in range(len(below))]
+    return len(below) > 2 and len(rows) - len(below) <= 1 and letters == counted
 
 
 _FLOATS = re.compile(r"float\s*:\s*(?:left|right)", re.IGNORECASE)

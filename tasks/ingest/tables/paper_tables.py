@@ -124,6 +124,8 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         if before is not None and is_next and _fits(before, header, rows, lines, first):
             found[-1] = replace(before, lines=(*before.lines, *range(first, end)))
             continue
+        if header is None and before is not None and _runs_on(before, rows, lines):
+            header = before.header
         if header is not None:
             found.append(QuestionTable(tuple(range(first, end)), header, slots))
         else:
@@ -174,6 +176,20 @@ def _fits(
         return header.names == before.header.names
     is_cut = lines[first].page > lines[before.lines[-1]].page
     return is_cut and len(rows[0]) == len(before.header.names) - (0 if before.slots is None else 3)
+
+
+def _runs_on(before: QuestionTable, rows: Sequence[Sequence[str]], lines: Sequence[Line]) -> bool:
+    """Whether the rows go on counting where those of a table without names, of as many columns, end."""
+    column = before.header.columns.get("number")
+    if before.header.row >= 0 or column is None or any(len(row) != len(before.header.names) for row in rows):
+        return False
+    numbers = [lines[at].cells[column] for at in before.lines] + [row[column] for row in rows]
+    counted = [int(match[1]) for number in numbers if (match := NUMBER_CELL.fullmatch(number.strip()))]
+    return (
+        len(counted) > len(before.lines) / 2
+        and counted == [*range(counted[0], counted[0] + len(counted))]
+        and all(NUMBER_CELL.fullmatch(row[column].strip()) for row in rows)
+    )
 
 
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:

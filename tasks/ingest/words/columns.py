@@ -124,11 +124,21 @@ def find_header(
         if "stem" not in header.columns:
             continue
         _spread_options(header, rows[index + 1 : index + 1 + _SAMPLE])
+        _take_keys(header, rows[index + 1 : index + 1 + _SAMPLE])
         score = len(header.columns) + len(header.options) + len(header.wrong) + len(header.blanks)
         filled = sum(1 for cell in row if cell.strip())
         if score >= 2 and score * 2 >= filled and score > best_score:
             best, best_score = header, score
     return best
+
+
+def _take_keys(header: Header, below: Sequence[Sequence[str]]) -> None:
+    """Read a column of explanations that holds keys alone, `解答`, as that of the answers where there is none."""
+    place = header.columns.get("explanation")
+    if place is not None and "answer" not in header.columns:
+        cells = [cell for row in below if (cell := _at(row, place))]
+        if len(cells) > 1 and all(map(KEY_CELL.match, cells)):
+            header.columns["answer"] = header.columns.pop("explanation")
 
 
 def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
@@ -266,10 +276,10 @@ def is_a_students(name: str) -> bool:
 # Header names that, in the middle of a paper, say by themselves that their column holds questions; names like
 # `内容` or `Title` also head the tables of data that stems show.
 _STRONG_STEM = re.compile(
-    r"题|试题|问题|题干|stem|questions?|question (?:text|stem|content)|problems?|prompt", re.IGNORECASE
+    r"题|題|问|問|문제|문항|stem|questions?|question (?:text|stem|content)|problems?|prompt", re.IGNORECASE
 )
 KEY_CELL = re.compile(
-    r"^\s*(?:[A-Ja-j](?:[\s,，、;；]*[A-Ja-j]){0,7}|√|×|✓|✗|对|错|正确|错误|T|F|true|false)\s*$",
+    r"^\s*(?:[A-Ja-j](?:[\s,，、;；]*[A-Ja-j]){0,7}|√|×|✓|✗|○|对|错|正确|错误|T|F|true|false)\s*$",
     re.IGNORECASE,
 )
 MIN_STEM = 4
