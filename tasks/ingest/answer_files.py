@@ -94,7 +94,10 @@ _LEAST_SHARED = 3
 def _find_shortened(
     name: FileName, files: Mapping[tuple[tuple[str, ...], bool], list[Path]]
 ) -> Sequence[Path]:
-    """The keys `JHS 2 SCIENCE MARKING SCHEME` of the one paper `JHS 2 SCIENCE END OF TERM TWO`."""
+    """The keys `JHS 2 SCIENCE MARKING SCHEME` of the one paper `JHS 2 SCIENCE END OF TERM TWO`.
+
+    So with `计网A卷答案` of `计算机网络2024秋A卷`: what it shortens, and all else of its name, is there.
+    """
     found: list[Path] = []
     for (subject, is_key), keys in files.items():
         if not is_key or not _holds(name.subject, subject):
@@ -110,8 +113,19 @@ def _find_shortened(
 
 
 def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
-    may_hold = _LEAST_SHARED <= len(shortened) <= len(subject) and shortened[0] in subject
-    return may_hold and not Counter(shortened) - Counter(subject)
+    left = [*(Counter(shortened) - Counter(subject)).elements()]
+    others = [*(Counter(subject) - Counter(shortened)).elements()]
+    if not left:
+        return _LEAST_SHARED <= len(shortened) <= len(subject)
+    return len(left) == 1 < len(shortened) and any(_abbreviates(left[0], other) for other in others)
+
+
+def _abbreviates(short: str, word: str) -> bool:
+    """Whether a name of several characters has the first and others of a longer one in their order: `计网`, `计算机网络`."""
+    rest = iter(word)
+    return (
+        len(word) > len(short) > 1 and short[0] == word[0] > "\u2e80" and all(sign in rest for sign in short)
+    )
 
 
 def find_companion(path: Path) -> Path | None:

@@ -77,6 +77,7 @@ from tasks.ingest.layout.headlines import (
     find_titles,
 )
 from tasks.ingest.layout.judging import write_judgements
+from tasks.ingest.layout.key_chains import write_key_chain
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
@@ -166,7 +167,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(write_scripts(IndexedLines(place_pictures(make_pieces(lines, starts)))))
-    marked = write_matching(write_judgements(write_marks(write_numbered_answers(made))))
+    marked = write_matching(write_key_chain(write_judgements(write_marks(write_numbered_answers(made)))))
     return write_key_blocks(write_ranges(write_passages(write_gaps(write_banks(marked)))))
 
 

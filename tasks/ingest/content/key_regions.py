@@ -276,8 +276,8 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 
 
 _REGION = re.compile(
-    r"^(?!\s*[一二三四五六七八九十]+[、.．][^答]{0,24}解答)\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|答案)"
-    r"(?:及|与|與|和)?(?:评分标准|評分標準|评分细则|解析|详解|詳解|要点|要點|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
+    r"^(?!\s*[一二三四五六七八九十]+[、.．][^答]{0,24}解答)\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|(?:部分|详细|全部|逐题)(?:试题|题目)?(?:解析|详解)|答案)"
+    r"(?:及|与|與|和)?(?:评分标准|評分標準|评分细则|解析|详解|詳解|要点|要點|评分参考|提示|速查表?|一览表?|汇总)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
     r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker)\b|Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s['’]?)?)\s+)?(?:(?<=['’s] )notes|(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
     + key_title()
     + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Quiz|Exam|Unit|Chapter|Module|Lesson|Week|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
@@ -480,7 +480,7 @@ def _names_answers(text: str) -> bool:
     return _NAMED.search(lowered) is not None
 
 
-_HAN_NAMED = re.compile("答案|解答|[评評]分[标標]准|評分標準|[试試][题題]解析")
+_HAN_NAMED = re.compile("答案|解答|解析|详解|[评評]分[标標]准|評分標準|[试試][题題]解析")
 _NAMED = re.compile("wer|olu|ey|mar|er['’s]{1,2} not|" + key_title().lower())
 
 

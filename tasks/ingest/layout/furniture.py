@@ -250,9 +250,14 @@ _NUMBERED_ANSWER = re.compile(
 
 
 def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
-    """Write `第3题参考答案B` below question 3 as `答案：B`, and after all questions as `3. B`."""
+    """Write `第3题参考答案B` below question 3 as `答案：B`, and after all questions as `3. B`.
+
+    Where it stands below a later question, as in the log of a chat, it goes below its own.
+    """
     pieces = lines.pieces
     found = _count_answers(lines)
+    begins: dict[int, int] = {}
+    late: dict[int, list[Piece]] = {}
     last: int | None = None
     for place, piece in enumerate(pieces):
         label = piece.label
@@ -261,9 +266,21 @@ def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
         mark = _NUMBERED_ANSWER.match(piece.text, label.end) if label.style == "word" else None
         if mark is None:
             last = label.value
+            begins[last] = place
         elif label.value == last:
             found[place] = rewrite(piece, mark.end(), "答案：")
-    return found
+        elif label.value in begins and label.value + 1 in begins:
+            late.setdefault(begins[label.value + 1], []).append(rewrite(piece, mark.end(), "答案："))
+            late.setdefault(-1, []).append(piece)
+    if not late:
+        return found
+    gone = {id(piece) for piece in late[-1]}
+    written: list[Piece] = []
+    for piece, own in zip(found, (late.get(place, []) for place in range(len(pieces))), strict=True):
+        # the place of a question in the text ends with its own last line
+        written += [replace(one, start=written[-1].end, end=written[-1].end) for one in own]
+        written += [] if id(piece) in gone else [piece]
+    return written
 
 
 _LEAST_COUNTED = 2

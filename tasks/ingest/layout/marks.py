@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from tasks.ingest.layout.answer_marks import (
 )
 from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import MARKS_GROUP, is_instruction, read_heading
+from tasks.ingest.layout.idle_lines import drop_idle, drop_repeated, drop_slots
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
@@ -56,19 +57,14 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.short_headings import write_short_headings
 from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_turns
-from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
-    answer_name,
     asking,
-    is_section_title,
-    is_status_line,
     may_open_number_word,
-    may_open_status,
     number_word,
 )
 from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, is_sure, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
-from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
+from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
@@ -105,8 +101,9 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         part_boxes,
         tick_right,
         write_filled_places,
-        _drop_idle,
-        _drop_repeated,
+        drop_slots,
+        drop_idle,
+        drop_repeated,
         lower_numbers,
         raise_letters,
         write_exports,
@@ -142,159 +139,6 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     return lines
 
 
-def _drop_idle(lines: IndexedLines) -> IndexedLines:
-    """Leave out what a platform or a form prints around questions, and dotted lines to write on."""
-    pieces = lines.pieces
-    idle = {
-        place for place in lines.open_where(may_open_status) if is_status_line(pieces[place].text.strip())
-    }
-    if ".." in lines.text:
-        idle |= {
-            place
-            for place, piece in enumerate(pieces)
-            if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
-        }
-    idle |= _find_titles(lines)
-    return lines.replace({}, idle)
-
-
-_HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
-_LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
-
-
-def _find_titles(lines: IndexedLines) -> set[int]:
-    """The titles above numbers that name no type; in brackets from the first number on."""
-    found: set[int] = set()
-    asked = 0
-    framed: dict[str, list[int]] = {}
-    for place, label in enumerate(lines.labels):
-        if not counts_questions(label):
-            continue
-        asked += 1
-        if not place:
-            continue
-        above = lines.pieces[place - 1]
-        text = above.text.strip()
-        if len(text) > _LONGEST_REPEATED or above.kind == "table" or lines.labels[place - 1] is not None:
-            continue
-        bracket = _LONE_BRACKET.fullmatch(text)
-        if is_section_title(text):
-            # below `(C)` or `Answer:` it is what these hold
-            last = lines.pieces[place - 2].text if place > 1 and label.value > 1 else ""
-            held = _HOLDS_NEXT.fullmatch(last)
-            if held is None and not text[0].islower():
-                found.add(place - 1)
-        elif (
-            (asked == 1 or framed)
-            and bracket
-            and not (answer_name().search(text) or EXPLANATION_MARK.match(text) or match_exactly(bracket[1]))
-        ):
-            framed.setdefault(text, []).append(place - 1)
-    if len(framed) > 1 and all(len(places) == 1 for places in framed.values()):
-        found.update(places[0] for places in framed.values())
-    return found
-
-
-# So often short lines must come again, each time below another number, to be what a platform prints.
-_LONGEST_REPEATED, _LEAST_REPEATED, _MOST_REPEATED = 24, 5, 0.6
-# `____ / 2 P.`: room for the points of a question, which may be worth differently
-_LEAST_POINTS = 3
-_POINTS = re.compile(r"[_….\s]*/\s*(?:#|\d{1,3}(?:[.,]\d)?)\s*\w{0,8}\.?")
-_CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
-
-
-def _drop_repeated(lines: IndexedLines) -> IndexedLines:
-    """Leave out `Report this question` and `Question 3 of 20`, where most questions have them."""
-    pieces = lines.pieces
-    below: dict[str, set[int]] = {}
-    behind: dict[str, list[int]] = {}
-    places: dict[str, list[int]] = {}
-    numbered = 0
-    for place, (piece, label) in enumerate(zip(pieces, lines.labels, strict=True)):
-        text = piece.text.strip()
-        if counts_questions(label):
-            numbered += 1
-            rest = text[label.end :].strip()
-            if (
-                0 < len(rest) <= _LONGEST_REPEATED
-                and _stands_above(lines, place)
-                and (_POINTS.fullmatch(rest) or not _asks(rest))
-            ):
-                behind.setdefault(_DIGITS.sub("#", rest), []).append(place)
-        elif 1 < len(text) <= _LONGEST_REPEATED and label is None and piece.kind == "body":
-            below.setdefault(text, set()).add(numbered)
-            places.setdefault(text, []).append(place)
-    least = max(_LEAST_REPEATED, _MOST_REPEATED * numbered)
-    idle = {
-        place
-        for text, holders in below.items()
-        if _is_usual(holders - {0}, numbered) and (_EMPTY.fullmatch(text) or _says_nothing(text))
-        for place in places[text]
-    }
-    cut = {
-        place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
-        for shape, found in behind.items()
-        if "#" in shape and len(found) >= (_LEAST_POINTS if _POINTS.fullmatch(shape) else least)
-        for place in found
-    }
-    return lines.replace(cut, idle)
-
-
-def _is_usual(holders: Collection[int], numbered: int) -> bool:
-    """Whether a line stands below most numbers from its first to its last."""
-    if len(holders) < _LEAST_REPEATED:
-        return False
-    span = max(holders) - min(holders) + 1
-    return len(holders) >= _MOST_REPEATED * max(span, numbered / 2)
-
-
-_DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
-_ASKS = re.compile(r"[？?=+*×÷_]|[.。）)\]]$")
-
-
-def _asks(text: str) -> bool:
-    """Whether what stands behind a number may be a stem, or is a bracket with marks."""
-    return _ASKS.search(text) is not None or MARKS_GROUP.match(text) is not None
-
-
-def _stands_above(lines: IndexedLines, place: int) -> bool:
-    """Whether the line below a number is neither numbered nor an option: the question itself."""
-    if place + 1 == len(lines.pieces):
-        return False
-    label = lines.labels[place + 1]
-    return (label is None or label.is_weak) and _OPTION_MARK.match(lines.pieces[place + 1].text) is None
-
-
-# `[ ………… ]`: a place for the key
-_EMPTY = re.compile(r"[（(\[【][\s._…‥·]*[)）\]】]")
-# `x C x`, `答 C`: a letter of the options, as others have another one there
-_LETTER_LAST = re.compile(r"(?<![^\W_\u3400-\u9fff])[A-J](?![^\W_])\W{0,3}(?:\w\W?)?$")
-
-
-def _says_nothing(text: str) -> bool:
-    """Whether a line is neither an option, a key, a judgement, a type nor code."""
-    return (
-        any(map(str.isalpha, text))
-        and _LETTER_LAST.search(text) is None
-        and not text.islower()
-        and _CODE.search(text) is None
-        and read_truth(text) is None
-        and read_key(text) is None
-        and answer_name().search(text) is None
-        and EXPLANATION_MARK.match(f"{text}:") is None
-        and match_exactly(text) is None
-        and _LETTER_MARK.match(text) is None
-    )
-
-
-_OPTION_MARK = re.compile(r"\s*[（(\[]?[A-Ja-j]\s*[.．、:：)）\]]")
-_LETTER_MARK = re.compile(r"[A-Ja-j](?:\W|$)")
-
-
-# a dotted line to write on, with the number of the point and its marks: `1 ………… [2]`
-_ANSWER_RULE = re.compile(
-    rf"\s*(?:[（(]?(?:\d|[a-z]|[ivx]{{1,4}})[)）.]?)?\s*\.{{20,}}\s*(?:{BRACKETED_SUM})?\s*"
-)
 _HEADING = re.compile(
     r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fffA-Z])"
 )

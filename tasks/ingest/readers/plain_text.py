@@ -12,6 +12,7 @@ from dataclasses import replace
 from schemas.errors import DocumentError
 from tasks.ingest.readers.anki import find_anki
 from tasks.ingest.readers.blackboard import find_blackboard
+from tasks.ingest.readers.chats import mark_chat
 from tasks.ingest.readers.emphasis import mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.gift import find_gift
@@ -112,7 +113,9 @@ def read_text(data: bytes) -> Extraction:
     lines = _write_plainly(re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text))
     if "</" in text:
         lines = _open_tags(lines)
-    extraction.lines = _read_pipe_tables(lines) if "|" in text else [_make_line(line) for line in lines]
+    extraction.lines = mark_chat(
+        _read_pipe_tables(lines) if "|" in text else [_make_line(line) for line in lines]
+    )
     return extraction
 
 
@@ -120,7 +123,11 @@ def read_text(data: bytes) -> Extraction:
 _ESCAPED = re.compile(r"(?P<lead>\s*(?:[*_]{1,2})?\d{1,3})\\(?=[.)](?:\s|$))")
 _SPACES = re.compile(r"^(?:&nbsp;)+|(?:&nbsp;){2,}|(?:&nbsp;)+(?=\s*$)")
 _ANSWERS = re.compile(r"(?i:answer|key|solution)|答案|解析")
-_UNSHOWN = re.compile(r"\s*(?:<!--[^<>]*-->|\[TOC\]|\[\^\w+\]:.*)\s*")
+_UNSHOWN = re.compile(r"\s*(?:<!--[^<>]*-->|%%[^%]*%%|\[TOC\]|\[\^\w+\]:.*)\s*")
+# `> [!success]- Answer` above quoted lines, `==salt==`: what notes fold away, and what they highlight
+_CALLOUT = re.compile(r"\s*>\s*\[!\w+\][-+]?\s*(?P<title>[^:：]{1,24}?)\s*[:：]?\s*")
+_HIGHLIGHTED = re.compile(r"(?<![\w=!<>])==(?=[^\s=])(?P<held>[^=]{1,60}?)(?<=[^\s=])==(?![\w=])")
+_LEAST_HIGHLIGHTED = 2
 _QUOTED = re.compile(r"(?:>[ \t]?)+")
 _QUOTED_NUMBER = re.compile(r"(?:>[ \t]?)+\s?\d{1,3}\s?[.．、)）,，]")
 _LEAST_QUOTED = 0.3
@@ -135,19 +142,29 @@ def _write_plainly(lines: Sequence[str]) -> list[str]:
         lines = [_QUOTED.sub("", line, count=1) if line.startswith(">") else line for line in lines]
     # a comment among other text is asked about
     is_asked = any("<!--" in line and _UNSHOWN.fullmatch(line) is None for line in lines)
+    is_highlighted = sum(1 for line in lines if _HIGHLIGHTED.search(line)) >= _LEAST_HIGHLIGHTED
     written: list[str] = []
     for line in lines:
+        callout = _CALLOUT.fullmatch(line) if "[!" in line else None
+        if callout is not None and _ANSWERS.search(callout["title"]):
+            line = f"{callout['title']}:"
+        if is_highlighted and "==" in line:
+            line = _HIGHLIGHTED.sub(_mark_highlighted, line)
         if "\\" in line and (escaped := _ESCAPED.match(line)) is not None:
             line = f"{escaped['lead']}{line[escaped.end() :]}"
         if "&nbsp;" in line:
             line = _SPACES.sub(" ", line)
         is_unshown = (
-            (("<!--" in line and not is_asked) or line[:1] == "[")
+            (("<!--" in line and not is_asked) or line[:1] in ("[", "%"))
             and _UNSHOWN.fullmatch(line) is not None
             and _ANSWERS.search(line) is None
         )
         written.append("" if is_unshown else line)
     return written
+
+
+def _mark_highlighted(found: re.Match[str]) -> str:
+    return mark_text(found["held"], ("highlight",))
 
 
 # `<font color='red'>Mars</font>`: within a line, as Markdown allows it

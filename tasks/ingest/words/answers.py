@@ -133,7 +133,7 @@ def is_between_keys(text: str) -> bool:
 
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
-    folded = text.strip().strip("（()）[]【】.。 ")
+    folded = text.strip().strip("（()）[]【】.。 «»‹›\"'“”‘’「」")
     true, false = truth_words()
     word = folded.casefold()
     if word in true or folded in _TRUE_LETTERS:

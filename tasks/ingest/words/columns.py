@@ -79,7 +79,7 @@ def fold_header(text: str) -> str:
     folded = parted.casefold()
     folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", folded) or folded.strip("（()）")  # `(a)`
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
-    return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
+    return re.sub(r"[\s_\-]+", " ", folded).strip(" *.．。")
 
 
 def find_role(

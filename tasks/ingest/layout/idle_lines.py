@@ -1,0 +1,284 @@
+"""Lines that a platform or a form prints around questions, told by their words or by how they repeat."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from tasks.ingest.layout.headings import MARKS_GROUP
+from tasks.ingest.layout.pieces import IndexedLines, Piece
+from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
+from tasks.ingest.words.grammar import (
+    answer_mark,
+    answer_name,
+    is_section_title,
+    is_status_line,
+    may_open_answer,
+    may_open_status,
+    truth_word,
+)
+from tasks.ingest.words.labels import counts_questions
+from tasks.ingest.words.lexicon import match_exactly
+from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, POINTS
+
+
+def drop_idle(lines: IndexedLines) -> IndexedLines:
+    """Leave out what a platform or a form prints around questions, and dotted lines to write on."""
+    pieces = lines.pieces
+    idle = {
+        place for place in lines.open_where(may_open_status) if is_status_line(pieces[place].text.strip())
+    }
+    if ".." in lines.text:
+        idle |= {
+            place
+            for place, piece in enumerate(pieces)
+            if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
+        }
+    idle |= _find_titles(lines) | _find_unfilled(lines)
+    return lines.replace({}, idle)
+
+
+def _find_unfilled(lines: IndexedLines) -> set[int]:
+    """The marks of answers with nothing behind them, right above another that has: `Answer:`, `The answer is: 80`."""
+    found = lines.find(answer_mark(), may_open_answer, tables=False)
+    return {
+        place
+        for place, match in found.items()
+        if match[1]
+        and not lines.pieces[place].text[match.end() :].strip()
+        and place + 1 in found
+        and lines.pieces[place + 1].text[found[place + 1].end() :].strip()
+    }
+
+
+_HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
+_LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
+
+
+def _find_titles(lines: IndexedLines) -> set[int]:
+    """The titles above numbers that name no type; in brackets from the first number on."""
+    found: set[int] = set()
+    asked = 0
+    framed: dict[str, list[int]] = {}
+    for place, label in enumerate(lines.labels):
+        if not counts_questions(label):
+            continue
+        asked += 1
+        if not place:
+            continue
+        above = lines.pieces[place - 1]
+        text = above.text.strip()
+        if len(text) > _LONGEST_REPEATED or above.kind == "table" or lines.labels[place - 1] is not None:
+            continue
+        bracket = _LONE_BRACKET.fullmatch(text)
+        if is_section_title(text):
+            # below `(C)` or `Answer:` it is what these hold
+            last = lines.pieces[place - 2].text if place > 1 and label.value > 1 else ""
+            held = _HOLDS_NEXT.fullmatch(last)
+            if held is None and not text[0].islower():
+                found.add(place - 1)
+        elif (
+            (asked == 1 or framed)
+            and bracket
+            and not (answer_name().search(text) or EXPLANATION_MARK.match(text) or match_exactly(bracket[1]))
+        ):
+            framed.setdefault(text, []).append(place - 1)
+    if len(framed) > 1 and all(len(places) == 1 for places in framed.values()):
+        found.update(places[0] for places in framed.values())
+    return found
+
+
+# So often short lines must come again, each time below another number, to be what a platform prints.
+_LONGEST_REPEATED, _LEAST_REPEATED, _MOST_REPEATED = 24, 5, 0.6
+# `____ / 2 P.`: room for the points of a question, which may be worth differently
+_LEAST_POINTS = 3
+_POINTS = re.compile(r"[_….\s]*/\s*(?:#|\d{1,3}(?:[.,]\d)?)\s*\w{0,8}\.?")
+_CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
+
+
+def drop_repeated(lines: IndexedLines) -> IndexedLines:
+    """Leave out `Report this question` and `Question 3 of 20`, where most questions have them."""
+    pieces = lines.pieces
+    below: dict[str, set[int]] = {}
+    behind: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
+    numbered = 0
+    for place, (piece, label) in enumerate(zip(pieces, lines.labels, strict=True)):
+        text = piece.text.strip()
+        if counts_questions(label):
+            numbered += 1
+            rest = text[label.end :].strip()
+            if (
+                0 < len(rest) <= _LONGEST_REPEATED
+                and _stands_above(lines, place)
+                and (_POINTS.fullmatch(rest) or not _asks(rest))
+            ):
+                behind.setdefault(_DIGITS.sub("#", rest), []).append(place)
+        elif 1 < len(text) <= _LONGEST_REPEATED and label is None and piece.kind == "body":
+            below.setdefault(text, set()).add(numbered)
+            places.setdefault(text, []).append(place)
+    least = max(_LEAST_REPEATED, _MOST_REPEATED * numbered)
+    idle = {
+        place
+        for text, holders in below.items()
+        if _is_usual(holders - {0}, numbered) and (_EMPTY.fullmatch(text) or _says_nothing(text))
+        for place in places[text]
+    }
+    cut = {
+        place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
+        for shape, found in behind.items()
+        if "#" in shape and len(found) >= (_LEAST_POINTS if _POINTS.fullmatch(shape) else least)
+        for place in found
+    }
+    return lines.replace(cut, idle)
+
+
+def _is_usual(holders: Collection[int], numbered: int) -> bool:
+    """Whether a line stands below most numbers from its first to its last."""
+    if len(holders) < _LEAST_REPEATED:
+        return False
+    span = max(holders) - min(holders) + 1
+    return len(holders) >= _MOST_REPEATED * max(span, numbered / 2)
+
+
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
+_ASKS = re.compile(r"[？?=+*×÷_]|[.。）)\]]$")
+
+
+def _asks(text: str) -> bool:
+    """Whether what stands behind a number may be a stem, or is a bracket with marks."""
+    return _ASKS.search(text) is not None or MARKS_GROUP.match(text) is not None
+
+
+def _stands_above(lines: IndexedLines, place: int) -> bool:
+    """Whether the line below a number is neither numbered nor an option: the question itself."""
+    if place + 1 == len(lines.pieces):
+        return False
+    label = lines.labels[place + 1]
+    return (label is None or label.is_weak) and _OPTION_MARK.match(lines.pieces[place + 1].text) is None
+
+
+# `[ ………… ]`: a place for the key
+_EMPTY = re.compile(r"[（(\[【][\s._…‥·]*[)）\]】]")
+# `x C x`, `答 C`: a letter of the options, as others have another one there
+_LETTER_LAST = re.compile(r"(?<![^\W_\u3400-\u9fff])[A-J](?![^\W_])\W{0,3}(?:\w\W?)?$")
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a line is neither an option, a key, a judgement, a type nor code."""
+    return (
+        any(map(str.isalpha, text))
+        and _LETTER_LAST.search(text) is None
+        and not text.islower()
+        and _CODE.search(text) is None
+        and read_truth(text) is None
+        and read_key(text) is None
+        and answer_name().search(text) is None
+        and EXPLANATION_MARK.match(f"{text}:") is None
+        and match_exactly(text) is None
+        and _LETTER_MARK.match(text) is None
+    )
+
+
+_OPTION_MARK = re.compile(r"\s*[（(\[]?[A-Ja-j]\s*[.．、:：)）\]]")
+_LETTER_MARK = re.compile(r"[A-Ja-j](?:\W|$)")
+
+
+# a dotted line to write on, with the number of the point and its marks: `1 ………… [2]`
+_ANSWER_RULE = re.compile(
+    rf"\s*(?:[（(]?(?:\d|[a-z]|[ivx]{{1,4}})[)）.]?)?\s*\.{{20,}}\s*(?:{BRACKETED_SUM})?\s*"
+)
+
+
+# So many questions must stand below a number that is alone on its line, and so many of what is printed at one place come again.
+_LEAST_ALONE, _MOST_ALONE, _MOST_SAME, _MOST_VALUES = 4, 0.6, 0.7, 0.5
+_LEAST_AGAIN = 2
+
+
+def drop_slots(lines: IndexedLines) -> IndexedLines:
+    """Leave out what a platform prints between a number alone, `Question 3`, and the question, and around its options.
+
+    At one place below the number, above the first option or below the last one it says one of a few things, in any language:
+    `Correct`, `Mark 1.00 out of 1.00`, `Select one:`, `Your answer is incorrect.`.
+    """
+    numbers = [place for place, label in lines.numbered.items() if _is_alone(lines.pieces[place], label.end)]
+    if len(numbers) < max(_LEAST_ALONE, _MOST_ALONE * len(lines.numbered)):
+        return lines
+    ends = [*numbers[1:], len(lines.pieces)]
+    questions = [[*range(first + 1, last)] for first, last in zip(numbers, ends, strict=True)]
+    idle: set[int] = set()
+    while slot := _find_slot(lines, [own[:1] for own in questions]):
+        left = [own[1:] if set(own[:1]) & slot else own for own in questions]
+        if sum(1 for own in left if own and not _is_option(lines, own[0])) < _MOST_SAME * len(left):
+            break  # what all of them ask
+        idle |= slot
+        questions = left
+    offered = [[at for at, place in enumerate(own) if _is_option(lines, place)] for own in questions]
+    above = [
+        own[at[0] - 1 : at[0]] if at and at[0] > 1 else [] for own, at in zip(questions, offered, strict=True)
+    ]
+    below = [own[at[-1] + 1 :] if at else [] for own, at in zip(questions, offered, strict=True)]
+    idle |= _find_slot(lines, [own for own in above if own])
+    said = _find_slot(lines, [own[:1] for own in below if own])
+    idle |= {place for place in said if _JUDGES.search(lines.pieces[place].text) is None}
+    texts = {lines.pieces[place].text.strip() for place in idle}
+    idle |= {
+        place
+        for place in range(numbers[0], len(lines.pieces))
+        if lines.pieces[place].text.strip() in texts and not _is_option(lines, place)
+    }
+    return lines.replace({}, idle)
+
+
+def _is_alone(piece: Piece, end: int) -> bool:
+    return piece.kind != "table" and not piece.text[end:].strip()
+
+
+def _is_option(lines: IndexedLines, place: int) -> bool:
+    text = lines.pieces[place].text
+    return _OPTION_MARK.match(text) is not None or _BOX_MARK.match(text) is not None
+
+
+# `Correct answer: B`, `B`, `正确`: what may tell the key
+_JUDGES = re.compile(rf"[:：=]|^\s*(?:[A-Ja-j]{{1,8}}|{truth_word()})\W*$")
+_BOX_MARK = re.compile(r"\s*[○◯□☐▢☑☒◉●✓✔]\s*\S")
+
+
+def _find_slot(lines: IndexedLines, places: Sequence[Sequence[int]]) -> set[int]:
+    """The lines at one place of most questions, where these say one of a few things; else none."""
+    shown = {
+        own[0]: _DIGITS.sub("#", lines.pieces[own[0]].text.strip().casefold())
+        for own in places
+        if own and len(lines.pieces[own[0]].text) <= _LONGEST_SAID
+    }
+    counts = Counter(shown.values())
+    again = sum(count for count in counts.values() if count >= _LEAST_AGAIN)
+    if (
+        len(shown) < _LEAST_ALONE
+        or again < _MOST_SAME * len(places)
+        or len(counts) > _MOST_VALUES * len(shown)
+    ):
+        return set()
+    return {
+        place
+        for place in shown
+        if not _is_option(lines, place) and not _names_field(lines.pieces[place].text)
+    }
+
+
+_LONGEST_SAID = 60
+
+
+_WORTH = re.compile(rf"\W*(?:{POINTS}|{BRACKETED})\W*")
+
+
+def _names_field(text: str) -> bool:
+    """Whether a line names a type, counts points, or opens a key or what explains one."""
+    bare = text.strip(" .:：?？。")
+    return (
+        match_exactly(bare) is not None
+        or _WORTH.fullmatch(text) is not None
+        or answer_mark().match(text) is not None
+        or EXPLANATION_MARK.match(text) is not None
+    )

@@ -1,0 +1,66 @@
+"""Logs of chats: what was said by whoever asks is a paper, names, times and what others said are around it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.ingest.readers.extraction import Line
+
+_TIME = r"(?:(?:\d{2,4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|昨天|今天|星期.|上午|下午|晚上|AM|PM)\s*,?\s*){0,2}\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?"
+# `Anna  19:30`, `2024-11-03 19:30:12 Anna`, `[03.11.24, 19:30] Anna: …`
+_HEADS = (
+    re.compile(rf"\s*(?P<name>\S[^\n]{{0,23}}?)\s+{_TIME}\s*"),
+    re.compile(rf"\s*{_TIME}\s+(?P<name>\S[^\n:：]{{0,23}}?)\s*[:：]?\s*"),
+)
+_DATE = re.compile(r"\W*(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|星期.|昨天|今天)\W*")
+# what programs say in a log
+_EVENT = re.compile(
+    r"\s*(?:[\[【<](?:图片|表情|语音|视频|文件|动画表情|链接|image|photo|sticker|voice|media omitted)[^\]】>]*[\]】>]|.{0,40}(?:撤回了一条消息|加入了群聊|拍了拍).*)\s*",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"\s*(?:第\s*\d{1,3}\s*[题題]|[Qq]?\d{1,3}\s*[.．、)）]|(?:Question|Frage|Pregunta)\s+\d)"
+)
+_LEAST_HEADS, _LEAST_SHARE = 6, 0.6
+
+
+def mark_chat(lines: Sequence[Line]) -> list[Line]:
+    """The lines of a chat in which one person asks nearly all questions; names and what others say are furniture.
+
+    Other lines are returned as they are.
+    """
+    for form in _HEADS:
+        names = [
+            match["name"] if (match := form.fullmatch(line.text)) is not None else None for line in lines
+        ]
+        counts = Counter(name for name in names if name is not None)
+        if sum(counts.values()) < _LEAST_HEADS or len(counts) > sum(counts.values()) / 2:
+            continue
+        asked: Counter[str | None] = Counter()
+        speaker: str | None = None
+        for line, name in zip(lines, names, strict=True):
+            speaker = speaker if name is None else name
+            asked[speaker] += name is None and _NUMBERED.match(line.text) is not None
+        asker, count = asked.most_common(1)[0]
+        if asker is None or count < 2 or count < _LEAST_SHARE * asked.total():
+            continue
+        return _mark(lines, names, asker)
+    return [*lines]
+
+
+def _mark(lines: Sequence[Line], names: Sequence[str | None], asker: str) -> list[Line]:
+    marked: list[Line] = []
+    speaker: str | None = None
+    for line, name in zip(lines, names, strict=True):
+        speaker = speaker if name is None else name
+        is_said = (
+            name is None
+            and speaker in (asker, None)
+            and _DATE.fullmatch(line.text) is None
+            and _EVENT.fullmatch(line.text) is None
+        )
+        marked.append(line if is_said else replace(line, kind="furniture"))
+    return marked
