@@ -454,8 +454,15 @@ def is_region_heading(text: str) -> bool:
     if len(folded) > _MAX_HEADING and folded[0] not in _RULES:
         return False
     if len(folded) > 8 and folded[0] in _RULES:
-        folded = folded.strip(_RULES) or folded  # a rule of any length on both sides
+        inner = folded.strip(_RULES)  # a rule of any length on both sides
+        if folded[-1] in _RULES and _FRAMED.match(inner) is not None:
+            return True
+        folded = inner or folded
     return _says_answers(folded)
+
+
+# between rules: `答案在下面，做完再看`
+_FRAMED = re.compile(r"(?:(?:参考|标准|正确)?答案|(?i:answers|key)\b)(?!.*(?:写|填|涂|[？?])).{0,24}$")
 
 
 _DASHED = re.compile(r"\s[-–—|]\s")

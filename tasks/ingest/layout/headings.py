@@ -269,6 +269,8 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
         ):
             return None
         folded = simplify(title).replace(" ", "")
+        if is_strong and folded.endswith("》"):  # `课外阅读《小河边的灯》`
+            folded = folded.partition("《")[0] or folded
         if folded[:1] in _LEADS:
             folded = _TITLE_LEAD.sub("", folded)
         fine = match_exactly(folded)

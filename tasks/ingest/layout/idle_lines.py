@@ -192,7 +192,7 @@ _ANSWER_RULE = re.compile(
 
 
 # So many questions must stand below a number that is alone on its line, and so many of what is printed at one place come again.
-_LEAST_ALONE, _MOST_ALONE, _MOST_SAME, _MOST_VALUES = 4, 0.6, 0.7, 0.5
+_LEAST_ALONE, _MOST_ALONE, _MOST_SAME, _FEW_VALUES, _MOST_VALUES = 4, 0.6, 0.7, 2, 0.4
 _LEAST_AGAIN = 2
 
 
@@ -257,14 +257,12 @@ def _find_slot(lines: IndexedLines, places: Sequence[Sequence[int]]) -> set[int]
     if (
         len(shown) < _LEAST_ALONE
         or again < _MOST_SAME * len(places)
-        or len(counts) > _MOST_VALUES * len(shown)
+        or len(counts) > max(_FEW_VALUES, _MOST_VALUES * len(shown))
     ):
         return set()
-    return {
-        place
-        for place in shown
-        if not _is_option(lines, place) and not _names_field(lines.pieces[place].text)
-    }
+    if any(_names_field(lines.pieces[place].text) for place in shown):
+        return set()
+    return {place for place in shown if not _is_option(lines, place)}
 
 
 _LONGEST_SAID = 60
@@ -279,6 +277,12 @@ def _names_field(text: str) -> bool:
     return (
         match_exactly(bare) is not None
         or _WORTH.fullmatch(text) is not None
-        or answer_mark().match(text) is not None
+        or _opens_answer(text)
         or EXPLANATION_MARK.match(text) is not None
     )
+
+
+def _opens_answer(text: str) -> bool:
+    """Whether a line opens an answer: `Correct` alone is said of one."""
+    mark = answer_mark().match(text)
+    return mark is not None and bool(mark[1] or text[mark.end() :].strip())

@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import Piece, say
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, Marked, Sheet
 from tasks.ingest.tables.sheets import read_rows
@@ -60,7 +60,20 @@ class PaperTables:
             else:
                 data.add(place)
                 kept.append(piece)
-        return kept
+        return self._head_keys(kept)
+
+    def _head_keys(self, pieces: list[Piece]) -> list[Piece]:
+        """Put the missing heading above a key table where all numbers below it were asked above."""
+        places = [place for place, piece in enumerate(pieces) if piece.start in self.key_rows]
+        if not places or any(is_region_heading(piece.text) for piece in pieces[: places[0]]):
+            return pieces
+        asked, answered = (
+            {piece.label.value for piece in some if counts_questions(piece.label)}
+            for some in (pieces[: places[0]], pieces[places[-1] + 1 :])
+        )
+        if not answered or not answered <= asked:
+            return pieces
+        return [*pieces[: places[0]], say(pieces[places[0]], "参考答案"), *pieces[places[0] :]]
 
     def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
         """The questions of all tables among the pieces of a section of type `fine`."""
