@@ -56,6 +56,8 @@ def read_name(stem: str) -> FileName:
         for word in words["fill"]:
             if not _stands_alone(word):
                 part = part.removesuffix(word).removeprefix(word)
+        for word in words["occasion"]:
+            part = part.replace(word, f" {word} ")
         subject.extend(part.split())
     return FileName(tuple(sorted(subject)), is_key)
 
@@ -87,7 +89,8 @@ def find_companions(path: Path) -> list[Path]:
     return (same or found)[:1] if len(stems) == 1 else same if len(same) == 1 else found
 
 
-# A key may leave out which examination it is of: so many words of its name must be those of its paper.
+# A key may leave out which examination it is of: so many words of its name must be those of its paper. Two Chinese
+# characters are a word.
 _LEAST_SHARED = 3
 
 
@@ -110,8 +113,14 @@ def _find_shortened(
 
 
 def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
-    may_hold = _LEAST_SHARED <= len(shortened) <= len(subject) and shortened[0] in subject
-    return may_hold and not Counter(shortened) - Counter(subject)
+    if not shortened or len(shortened) > len(subject) or shortened[0] not in subject:
+        return False
+    # the key to one of two versions says which
+    versions = {word for word in subject if len(word) == 1 and word.isascii() and word.isalpha()}
+    shared = sum(1 if _stands_alone(word) else -(-len(word) // 2) for word in shortened)
+    return (
+        shared >= _LEAST_SHARED and versions <= set(shortened) and not Counter(shortened) - Counter(subject)
+    )
 
 
 def find_companion(path: Path) -> Path | None:

@@ -128,6 +128,52 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 _LONGEST_ABOVE = 40
 
 
+def drop_part_labels(pieces: Sequence[Piece]) -> list[Piece]:
+    """The lines with no label at `Part A. Write …`, `Part B. Explain …` within one numbered question.
+
+    Nothing is numbered or offered below them, and the numbers of questions go on after them, or the question above them
+    asks nothing by itself where the one before it does.
+    """
+    labels = [piece.label if piece.kind != "table" else None for piece in pieces]
+    counted = [
+        one if one is not None and one.style in ("bare", *_COUNTING, "part") else None for one in labels
+    ]
+    found: set[int] = set()
+    for first, label in enumerate(labels):
+        if label is None or label.style != "part" or label.value != 1:
+            continue
+        owner = next((at for at in range(first - 1, -1, -1) if counted[at] is not None), -1)
+        own = counted[owner] if owner >= 0 else None
+        if own is None or own.style == "part" or has_options_ahead(pieces[owner:first]):
+            continue
+        others = (
+            at
+            for at in range(first + 1, len(pieces))
+            if (one := counted[at]) is not None and one.style != "part"
+        )
+        end = next(others, len(pieces))
+        parts = {at: one for at in range(first, end) if (one := counted[at]) is not None}
+        asked = [pieces[at].text[one.end :] for at, one in parts.items()]
+        after = labels[end] if end < len(pieces) else None
+        goes_on = after is not None and (after.style, after.value) == (own.style, own.value + 1)
+        above = next((at for at in range(owner - 1, -1, -1) if counted[at] is not None), -1)
+        told = [pieces[owner].text[own.end :], *(piece.text for piece in pieces[owner + 1 : first])]
+        if (
+            len(parts) > 1
+            and [one.value for one in parts.values()] == [*range(1, len(parts) + 1)]
+            and all(map(asking().search, asked))
+            and not has_options_ahead(pieces[first:end])
+            and (goes_on or (_ask(pieces[max(above, 0) : owner]) and not any(map(asking().search, told))))
+        ):
+            found.update(parts)
+    return [piece.with_label(None) if at in found else piece for at, piece in enumerate(pieces)]
+
+
+def _ask(pieces: Sequence[Piece]) -> bool:
+    """Whether a question's lines ask or offer."""
+    return has_options_ahead(pieces) or any(asking().search(piece.text) for piece in pieces)
+
+
 def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
     """The lines with A, B, C one after the other, below each of which a list begins at 1."""
     found: dict[int, Heading] = {}

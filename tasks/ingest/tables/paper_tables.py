@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.key_regions import find_region_headings
+from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
@@ -60,7 +61,7 @@ class PaperTables:
             else:
                 data.add(place)
                 kept.append(piece)
-        return kept
+        return _drop_legend(kept, self.key_rows)
 
     def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
         """The questions of all tables among the pieces of a section of type `fine`."""
@@ -75,9 +76,22 @@ class PaperTables:
         return drafts
 
 
+_MOST_OF_LEGEND = 3
+
+
+def _drop_legend(pieces: list[Piece], rows: Collection[int]) -> list[Piece]:
+    """The lines without those that close a paper below its table of keys, `MC = multiple choice`."""
+    end = max((at for at, piece in enumerate(pieces, start=1) if piece.start in rows), default=len(pieces))
+    below = pieces[end:]
+    is_legend = len(below) <= _MOST_OF_LEGEND and all(
+        piece.label is None and piece.kind == "body" and read_heading(piece.text) is None for piece in below
+    )
+    return pieces[:end] if is_legend else pieces
+
+
 def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:
     """Write the rows of a key table as key lines; [] where they are none."""
-    if any(is_region_heading(other.text) for other in before):
+    if find_region_headings(before):
         texts = [
             f"{entry.number}. {entry.text}" + (f" 解析：{entry.explanation}" if entry.explanation else "")
             for entry in sorted(entries, key=lambda entry: entry.number)
@@ -179,7 +193,7 @@ def _fits(
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
     """The tables that hold one answer to a row: `题号 | 答案`, pairs side by side."""
     found: list[tuple[range, list[KeyEntry]]] = []
-    headings = [place for place, line in enumerate(lines) if is_region_heading(line.text)]
+    headings = find_region_headings(lines)
     asked: set[int] = set()
     seen = 0
     for first, end, rows in _list_tables(lines):
@@ -237,8 +251,9 @@ def _answers(
     last = bisect_left(headings, first) - 1
     heading = headings[last] if last >= 0 else -1
     is_near = heading >= 0 and first - heading <= _SEARCHED
-    between = sum(1 for line in lines[heading + 1 : first] if line.text.strip()) if is_near else 0
-    if is_near and between <= _NEAR_TITLE and (heading >= _COVER or not asked):
+    above = [line for line in lines[heading + 1 : first] if line.text.strip()] if is_near else []
+    is_numbered = any(counts_questions(parse_label(line.text)) for line in above)
+    if is_near and not is_numbered and len(above) <= _NEAR_TITLE and (heading >= _COVER or not asked):
         return True
     if not cells.is_sure or (cells.name and find_role(cells.name) != "answer"):
         return False
@@ -270,12 +285,14 @@ def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
     if not cells:
         return None
     across = cells[0][1] if len(cells[0]) > 1 else ""
+    column = _find_keys(cells[1:])
+    own = cells[0][column] if column and column < len(cells[0]) else across
     named = next((row[0] for row in cells[1::2] if row and not _is_number(cells[0][0])), "")
     for pairs, name in (
         (_pair_across(cells), ""),
         (_pair_down(cells), named),
         (_pair_across(cells[1:]), across),
-        (_pair_columns(cells[1:]), across),
+        (_pair_columns(cells[1:]), own),
     ):
         entries = sorted(
             (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs),
@@ -315,15 +332,29 @@ def _pair_down(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def _pair_columns(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    """A column of numbers, the keys beside it, and what they are worth: `1 | B | 2`."""
-    if not cells or any(len(row) != 3 for row in cells):
+    """A column of numbers and, among other things, one of keys: `1 | B | 2`, `1 | MC | B | 5.2 | 1`."""
+    width = len(cells[0]) if cells else 0
+    if width < _LEAST_WIDTH or any(len(row) != width for row in cells):
         return []
-    is_worth = all(row[2].isdecimal() or not row[2] for row in cells)
-    return (
-        [(row[0], row[1]) for row in cells]
-        if is_worth and all(_is_number(row[0]) and row[1] for row in cells)
-        else []
-    )
+    column = _find_keys(cells)
+    is_worth = width == _LEAST_WIDTH and all(row[2].isdecimal() or not row[2] for row in cells)
+    column = column or (1 if is_worth else 0)
+    is_key = column and all(_is_number(row[0]) and row[column] for row in cells)
+    return [(row[0], row[column]) for row in cells] if is_key else []
+
+
+_LEAST_WIDTH = 3
+
+
+def _find_keys(cells: Sequence[Sequence[str]]) -> int:
+    """The one column besides the first that mostly holds keys; 0 where none or several do."""
+    found = [
+        column
+        for column in range(1, len(cells[0]) if cells else 0)
+        if sum(_KEY_CELL.fullmatch(row[column]) is not None for row in cells if column < len(row))
+        >= _KEY_SHARE * len(cells)
+    ]
+    return found[0] if len(found) == 1 else 0
 
 
 def read_question_table(

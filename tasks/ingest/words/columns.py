@@ -23,7 +23,12 @@ _STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
 _LOOSE_NAMES = (
     ("type", re.compile(r"题型$|试题类型$")),
     ("stem", re.compile(r"题干$|(?:试题|题目|考题)(?:内容|正文|描述|文本)$")),
-    ("answer", re.compile(r"(?:正确|标准|参考)(?:答案|选项)$|^correct (?:answer|option|choice)s?\b.{0,12}$")),
+    (
+        "answer",
+        re.compile(
+            r"(?:正确|标准|参考)(?:答案|选项)$|^correct (?:answer|option|choice|response)s?\b.{0,12}$"
+        ),
+    ),
     ("explanation", re.compile(r"(?:答案|试题|题目)?解析$")),
     ("chapter", re.compile(r"知识点$")),
 )

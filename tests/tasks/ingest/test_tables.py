@@ -777,3 +777,46 @@ def test_numbered_cells_beside_each_other_that_ask_are_questions_and_those_of_a_
     for grid in (words, room):
         drafts, _ = read([table(grid), "1. What gives light?", "2. What rings?", "3. What grinds barley?"])
         assert [draft.stem for draft in drafts] == ["What gives light?", "What rings?", "What grinds barley?"]
+
+
+_ASKED = [
+    line
+    for number in range(1, 7)
+    for line in (f"{number}. Which mill is number {number}?", "A. sea", "B. hill", "C. wood", "D. town")
+]
+
+
+@pytest.mark.parametrize(
+    "names", [["Item", "Kind of item", "Correct Response", "Standard", "Points"], ["#", "K", "R", "S", "W"]]
+)
+def test_a_column_of_keys_among_others_is_the_key_below_a_title_of_answers(names: list[str]) -> None:
+    keys = [[str(at), "MC", key, f"5.G.{at}", "1"] for at, key in enumerate("ABBCDA", start=1)]
+    drafts, _ = read([*_ASKED, "Answer Key", table([names, *keys]), "MC = multiple choice"])
+    assert ["".join(draft.answer) for draft in drafts] == [*"ABBCDA"]
+    assert drafts[-1].explanation is None
+
+
+def test_a_table_with_letters_below_a_numbered_answer_is_data() -> None:
+    data = [[str(at), "mill", key, f"{at}0", "1"] for at, key in enumerate("ABBCDA", start=1)]
+    drafts, _ = read(
+        [*_ASKED, "Answers", "1. see the table", table([["No", "Name", "Grade", "Sum", "W"], *data])]
+    )
+    assert not any(draft.answer[:1] in (["B"], ["C"], ["D"]) for draft in drafts)
+
+
+def test_numbered_options_are_keyed_by_rows_of_numbers_and_keys_one_below_the_other() -> None:
+    asked = [
+        line
+        for number in range(1, 7)
+        for line in (
+            f"{number}. Which mill is number {number}?",
+            "(1) sea",
+            "(2) hill",
+            "(3) wood",
+            "(4) town (   )",
+        )
+    ]
+    keys = table([["Q1", "Q2", "Q3"], ["(1)", "(3)", "(2)"], ["Q4", "Q5", "Q6"], ["(4)", "(1)", "(2)"]])
+    drafts, _ = read([*asked, "ANSWERS", keys])
+    assert ["".join(draft.answer) for draft in drafts] == [*"ACBDAB"]
+    assert all([text for _, text in draft.options] == ["sea", "hill", "wood", "town"] for draft in drafts)
