@@ -125,7 +125,7 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     records: list[QuestionTable] = []
     for first, end, rows in _list_tables(lines):
         cells = _read_key_cells(rows)
-        if cells is not None and cells.is_sure and find_role(cells.name) == "answer":
+        if cells is not None and cells.is_sure and not cells.is_wide and find_role(cells.name) == "answer":
             continue  # `Answer | A | C | B` below `Question | 1 | 2 | 3`
         before = found[-1] if found else None
         slots = find_slots(rows)
@@ -268,11 +268,12 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 @dataclass(frozen=True)
 class KeyCells:
-    """The keys of a table with numbers, and what it calls the keys, '' for nothing."""
+    """The keys of a table with numbers, and what it calls the keys, '' for nothing; `is_wide`: beside other columns."""
 
     entries: list[KeyEntry]
     name: str
     is_sure: bool
+    is_wide: bool = False
 
 
 def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
@@ -303,7 +304,8 @@ def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
         first = entries[0].number
         keys = sum(_KEY_CELL.fullmatch(entry.text) is not None for entry in entries)
         if keys and [entry.number for entry in entries] == list(range(first, first + len(entries))):
-            return KeyCells(entries, name, keys >= _KEY_SHARE * len(entries))
+            is_wide = len(cells[0]) > _LEAST_WIDTH and len(entries) == len(cells) - 1
+            return KeyCells(entries, name, keys >= _KEY_SHARE * len(entries), is_wide)
     return None
 
 
