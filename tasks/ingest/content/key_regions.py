@@ -481,7 +481,15 @@ _DASHED = re.compile(r"\s[-–—|]\s")
 _MAX_TITLE = 90
 
 
+# `参考答案（自己做的，有错请指出）`, but no `答案（请填在下表中）`
+_REMARKED = re.compile(
+    r"(?P<title>\W*(?:参考|标准|试题|正确)?(?:答案|解答)(?:[与及和]?(?:解析|详解|评分标准))?)\s*[（(](?!.*[填写涂选]|.*作答)[^（()）]{1,30}[)）]\s*[:：]?\s*"
+)
+
+
 def _says_answers(text: str) -> bool:
+    remarked = _REMARKED.fullmatch(text)
+    text = remarked["title"] if remarked is not None else text
     return (
         len(text) <= _MAX_HEADING
         and _names_answers(text)

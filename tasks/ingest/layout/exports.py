@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.headings import FIRST_OPTION
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
 from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.grammar import number_word
@@ -30,7 +31,7 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
-    found = _drop_titles(_drop_bubbles(_drop_names(_write_shares(_settle_replies(lines)))))
+    found = _drop_titles(_drop_bubbles(_drop_tags(_drop_names(_write_shares(_settle_replies(lines))))))
     return _join_letters(_write_tail_answers(_write_types_before(_write_type_lines(found))))
 
 
@@ -146,6 +147,30 @@ def _drop_names(lines: IndexedLines) -> IndexedLines:
         if (label := lines.labels[place]) is not None
     }
     return lines.replace(changed, left_out)
+
+
+# `- (Topic: Storage)` right below the number of a question
+_TAG = re.compile(
+    r"\s*(?:[-–—•*]\s*)?[（(\[【]\s*(?P<name>[^\W\d_][\w ]{1,16})\s*[:：]\s*[^()（）\[\]【】?？]{2,60}[)）\]】]\s*"
+)
+
+
+def _drop_tags(lines: IndexedLines) -> IndexedLines:
+    """Drop what a bank says of nearly every question in brackets, right below a number alone on its line."""
+    found: dict[str, list[int]] = {}
+    alone = 0
+    for place, label in lines.numbered.items():
+        if lines.pieces[place].text[label.end :].strip() or place + 2 >= len(lines.pieces):
+            continue
+        alone += 1
+        match = _TAG.fullmatch(lines.pieces[place + 1].text)
+        below = lines.pieces[place + 2]
+        is_followed = lines.labels[place + 2] is None and not FIRST_OPTION.match(below.text)
+        if match is not None and is_followed:
+            found.setdefault(match["name"].casefold(), []).append(place + 1)
+    usual = max(found.values(), key=len, default=[])
+    is_usual = len(usual) >= max(_MIN_TITLED, _MOST_TITLED * alone)
+    return lines.replace({}, set(usual)) if is_usual else lines
 
 
 _OPTION_FIRST = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]?\s*\S")

@@ -53,7 +53,7 @@ from tasks.ingest.layout.option_marks import (
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_turns
+from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_titled, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
@@ -106,6 +106,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         _drop_repeated,
         lower_numbers,
         raise_letters,
+        write_titled,
         write_exports,
         drop_decoration,
         part_lines,

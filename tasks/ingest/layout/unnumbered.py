@@ -192,6 +192,39 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
     return lines.replace(changed)
 
 
+# `NEW QUESTION 12` alone on its line
+_TITLED = re.compile(
+    rf"\s*(?P<lead>[^\W\d_][^\d\n:：.。]{{1,24}}?)\s(?P<word>{number_word()})\s*(?P<number>\d{{1,3}})\s*[.．:：]?\s*"
+)
+_LEAST_TITLED = 3
+
+
+def write_titled(lines: IndexedLines) -> IndexedLines:
+    """Drop the words before a number that all titles above questions begin with, `NEW QUESTION 1`.
+
+    The titles count from 1, nothing else does, and no options stand above the first.
+    """
+    if lines.numbered:
+        return lines
+    found: list[tuple[int, re.Match[str]]] = []
+    for place, piece in enumerate(lines.pieces):
+        match = _TITLED.fullmatch(piece.text) if len(piece.text) <= _LONGEST_TITLE else None
+        if match is not None and piece.kind == "body":
+            found.append((place, match))
+    leads = {match["lead"].casefold() for _, match in found}
+    numbers = [int(match["number"]) for _, match in found]
+    if len(found) < _LEAST_TITLED or len(leads) > 1 or numbers != [*range(1, len(found) + 1)]:
+        return lines
+    places = [place for place, _ in found]
+    is_above = any(_OPTION_A.match(piece.text) for piece in lines.pieces[: places[0]])
+    if is_above or any(below == place + 1 for place, below in pairwise([*places, len(lines.pieces)])):
+        return lines
+    return lines.replace({place: lines.pieces[place].cut(match.start("word")) for place, match in found})
+
+
+_LONGEST_TITLE = 48
+
+
 def _may_pair(first: str) -> bool:
     return first.isdecimal() or first in "ABCDEFGH（("
 
