@@ -19,6 +19,7 @@ from tasks.ingest.layout.headings import (
     has_options_ahead,
     read_capital,
     read_heading,
+    sets_several,
     tells_how,
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
@@ -42,6 +43,10 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     typed: dict[int, Heading] = {}
     for index, piece in enumerate(pieces):
         if piece.kind == "table":
+            continue
+        if piece.label is not None and _stands_on_table(pieces, index) and sets_several(piece.text):
+            title = piece.text[piece.label.end :]
+            typed[index] = Heading(piece.label, title, None, None, len(piece.text), is_question=False)
             continue
         heading = read_heading(piece.text)
         if heading is None:
@@ -126,6 +131,11 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 
 
 _LONGEST_ABOVE = 40
+
+
+def _stands_on_table(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a table of questions stands right below a line."""
+    return index + 1 < len(pieces) and pieces[index + 1].kind == "questions"
 
 
 def drop_part_labels(pieces: Sequence[Piece]) -> list[Piece]:

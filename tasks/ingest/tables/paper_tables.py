@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import find_region_headings
-from tasks.ingest.layout.headings import read_heading
+from tasks.ingest.layout.headings import read_heading, sets_several
 from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
@@ -18,7 +18,13 @@ from tasks.ingest.readers.extraction import Line, Marked, Sheet
 from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.tables.statements import NUMBER_CELL, find_slots, head_statements, judge_statement
 from tasks.ingest.words.cleaning import join_wrapped
-from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
+from tasks.ingest.words.columns import (
+    Header,
+    find_lettered_header,
+    find_question_header,
+    find_role,
+    fold_header,
+)
 from tasks.ingest.words.labels import counts_questions, parse_label
 from tasks.ingest.words.lexicon import FineType
 
@@ -132,6 +138,8 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         header = find_question_header(rows)
         stated = head_statements(rows, slots, header) if slots is not None else None
         header, slots = (stated, slots) if stated is not None else (header, None)
+        if header is None and sets_several(_find_above(lines, first)):
+            header = find_lettered_header(rows)
         is_next = before is not None and not any(
             line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
         )
@@ -157,6 +165,11 @@ def _list_tables(lines: Sequence[Line]) -> Iterator[tuple[int, int, list[list[st
         places = [*run]
         if table:
             yield places[0], places[-1] + 1, [list(lines[at].cells) for at in places]
+
+
+def _find_above(lines: Sequence[Line], first: int) -> str:
+    """The line above a table that is not blank."""
+    return next((line.text for line in reversed(lines[:first]) if line.text.strip()), "")
 
 
 _LEAST_RECORDS = 2

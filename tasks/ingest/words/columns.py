@@ -331,6 +331,21 @@ def _find_numbered(rows: Sequence[Sequence[str]]) -> Header | None:
     return Header(header.row, {"number": 0, "stem": column, **kept}, names=names, unmapped=unmapped)
 
 
+_LETTER_CELL = re.compile(r"\s*[（(]?(?P<letter>[a-j])\s*[)）.．、]?\s*")
+
+
+def find_lettered_header(rows: Sequence[Sequence[str]]) -> Header | None:
+    """The columns of a table whose rows are lettered a, b, c … below a name of questions, or None."""
+    if len(rows) < len("ab") + 1 or len(rows[0]) < len(("letter", "stem")):
+        return None
+    header = _read_header(0, rows[0], None)
+    letters = [match["letter"] if (match := _LETTER_CELL.fullmatch(row[0])) else "" for row in rows[1:]]
+    is_run = letters == [*"abcdefghij"[: len(letters)]]
+    if not is_run or header.columns.get("stem", 0) == 0 or header.options:
+        return None
+    return Header(0, {**header.columns, "number": 0}, names=header.names, unmapped=header.unmapped)
+
+
 def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:
     """Whether the answer column holds letters or judgements, and nothing else."""
     column = header.columns.get("answer")
