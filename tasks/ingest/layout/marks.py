@@ -56,10 +56,12 @@ from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_titled, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
+    answer_mark,
     answer_name,
     asking,
     is_section_title,
     is_status_line,
+    may_open_answer,
     may_open_number_word,
     may_open_status,
     number_word,
@@ -151,10 +153,18 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
             for place, piece in enumerate(pieces)
             if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
         }
+    idle |= {
+        place
+        for place in (lines.open_where(may_open_answer) if "__" in lines.text else ())
+        if (mark := answer_mark().match(pieces[place].text)) is not None
+        and _EMPTY_ANSWER.fullmatch(pieces[place].text, mark.end()) is not None
+    }
     idle |= _find_titles(lines)
     return lines.replace({}, idle)
 
 
+# `Answer: ________`, `Answer: A __ B __`: a place to write on
+_EMPTY_ANSWER = re.compile(r"(?:(?:[^\W_]{1,2}[.)]?)?\s*_{2,}\s*[,;.。]?\s*)+")
 _HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
 _LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
 

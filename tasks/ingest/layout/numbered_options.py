@@ -175,7 +175,7 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
     groups.append(group)
     runs: list[_Run] = []
     for above, group in pairwise([[], *groups]):
-        if len(group) < 2:
+        if len(group) < 2 or all(_BESIDE.match(pieces[at].text[: mark.start()]) for at, mark in group):
             continue
         place, one = group[0]
         begin = max(above[-1][0] if len(above) > 1 else -1, place - _MOST_ABOVE)
@@ -194,6 +194,8 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
     return runs
 
 
+# `a) a mill    1) turns`: what is numbered stands beside what is lettered, to be matched
+_BESIDE = re.compile(r"\s*[（(]?[^\W\d_]\s*[)）.．]\s*\S")
 # `Answers` above what is offered
 _OFFERS = re.compile(r"(?i)\s*answers\s*:?\s*")
 # `(填空题)` before what is asked
@@ -527,6 +529,10 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
                 begin, letters = one.end("number"), f". {letters}"
             keys.append(_Key(int(one["number"]), _Span(place, begin, end, letters), most))
             at = after
+    # `11. 135; 12. 24; 13. A1 B2` answers the next question otherwise
+    other = _OTHER_ENTRY.match(text, at) if len(keys) > 1 and not whole else None
+    if other is not None and int(other["number"]) == keys[-1].number + 1:
+        return keys
     if at < len(text) and (whole or len(keys) != 1):
         return []
     # `2. ① a cell is … ② a tissue is …` tells all
@@ -535,6 +541,7 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
     return keys
 
 
+_OTHER_ENTRY = re.compile(r"(?P<number>\d{1,3})\s*[.．、)）]\s*(?=[^\W\d_])")
 _SECOND = re.compile(r"(?<=[\s;；])(?:②|[（(]?2[)）])\s*\S")
 
 

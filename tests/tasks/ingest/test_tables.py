@@ -820,3 +820,41 @@ def test_numbered_options_are_keyed_by_rows_of_numbers_and_keys_one_below_the_ot
     drafts, _ = read([*asked, "ANSWERS", keys])
     assert ["".join(draft.answer) for draft in drafts] == [*"ACBDAB"]
     assert all([text for _, text in draft.options] == ["sea", "hill", "wood", "town"] for draft in drafts)
+
+
+def _lettered(*texts: str) -> str:
+    rows = [[f"{letter}.", text, "2", "CO1"] for letter, text in zip("abcdef", texts, strict=False)]
+    return table([["Q.1", "Question", "Marks", "CO"], *rows])
+
+
+def test_the_lettered_rows_of_a_table_are_questions_where_some_or_all_are_to_be_attempted() -> None:
+    drafts, _ = read(
+        [
+            "SECTION A",
+            "1. Attempt all questions in brief.  2 x 2 = 4",
+            _lettered("What is meant by a mill race?", "List two kinds of sails."),
+            "SECTION B",
+            "2. Attempt any one part of the following:  2 x 1 = 2",
+            _lettered("Explain the lamp of a lighthouse.", "Who keeps the lamp?"),
+        ]
+    )
+    assert [(draft.number_label, draft.stem, draft.marks) for draft in drafts] == [
+        ("a.", "What is meant by a mill race?", 2.0),
+        ("b.", "List two kinds of sails.", 2.0),
+        ("a.", "Explain the lamp of a lighthouse.", 2.0),
+        ("b.", "Who keeps the lamp?", 2.0),
+    ]
+
+
+def test_lettered_rows_below_what_asks_by_itself_stay_its_parts() -> None:
+    drafts, _ = read(
+        [
+            "1. Who keeps the lamp?",
+            "2. A mill stands at the river. Use the table.",
+            _lettered("What is meant by a mill race?", "List two kinds of sails."),
+        ]
+    )
+    assert [draft.stem.splitlines()[0] for draft in drafts] == [
+        "Who keeps the lamp?",
+        "A mill stands at the river. Use the table.",
+    ]
