@@ -23,7 +23,7 @@ from tasks.ingest.layout.answer_marks import (
     write_repeated_keys,
 )
 from tasks.ingest.layout.exports import write_exports
-from tasks.ingest.layout.headings import MARKS_GROUP, is_instruction, read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, STRONG_STYLES, is_instruction, read_heading
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
@@ -668,11 +668,34 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             # all of them: the numbers of an answer part begin anywhere
             last = max(marks[place].value for place in run)
             best = [mark for mark in marks if mark.value <= last]
+    sections: list[Mark] = []
+    for shape, marks in shapes.items():
+        own = sorted([*marks, *(mark for mark in touching if mark.shape == shape)])
+        sections += own if _count_section(shape, own, pieces) else []
     if len(best) <= max(2, 0.5 * best_known) and not _hold_lists(best, known, pieces):
-        return lines
-    best = _fill_holes(best, touching)
+        best = []
+    best = [*(_fill_holes(best, touching) if best else ()), *sections]
     return lines.replace(
         {mark.piece: rewrite(pieces[mark.piece], mark.end, f"{mark.value}. ") for mark in best}
+    )
+
+
+def _count_section(shape: str, marks: Sequence[Mark], pieces: Sequence[Piece]) -> bool:
+    """Whether a word for questions, `Bài 1 (1,0 điểm): …`, counts those below one heading, and their answers."""
+    word, kind = shape.split("|")[:2]
+    above = pieces[marks[0].piece - 1] if marks[0].piece else None
+    heads = above is not None and (
+        (above.label is not None and above.label.style in STRONG_STYLES)
+        or read_heading(above.text) is not None
+    )
+    values = [mark.value for mark in marks]
+    count = max(values)
+    return (
+        kind == "1"
+        and heads
+        and count > 1
+        and re.fullmatch(number_word(), word, re.IGNORECASE) is not None
+        and values in ([*range(1, count + 1)], [*range(1, count + 1)] * 2)
     )
 
 
