@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from tasks.ingest.layout.headings import FIRST_OPTION
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
-from tasks.ingest.words.answers import match_answer
+from tasks.ingest.words.answers import METADATA, match_answer
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import is_sure
 from tasks.ingest.words.lexicon import match_exactly, match_type_name
@@ -150,14 +150,12 @@ def _drop_names(lines: IndexedLines) -> IndexedLines:
 
 
 # `- (Topic: Storage)` right below the number of a question
-_TAG = re.compile(
-    r"\s*(?:[-–—•*]\s*)?[（(\[【]\s*(?P<name>[^\W\d_][\w ]{1,16})\s*[:：]\s*[^()（）\[\]【】?？]{2,60}[)）\]】]\s*"
-)
+_TAG = re.compile(r"\s*(?:[-–—•*]\s*)?(?P<said>[（(\[【][^()（）\[\]【】?？]{4,80}[)）\]】])\s*")
 
 
 def _drop_tags(lines: IndexedLines) -> IndexedLines:
-    """Drop what a bank says of nearly every question in brackets, right below a number alone on its line."""
-    found: dict[str, list[int]] = {}
+    """Drop the topic or level that a bank names in brackets right below nearly every number alone on its line."""
+    found: list[int] = []
     alone = 0
     for place, label in lines.numbered.items():
         if lines.pieces[place].text[label.end :].strip() or place + 2 >= len(lines.pieces):
@@ -166,11 +164,9 @@ def _drop_tags(lines: IndexedLines) -> IndexedLines:
         match = _TAG.fullmatch(lines.pieces[place + 1].text)
         below = lines.pieces[place + 2]
         is_followed = lines.labels[place + 2] is None and not FIRST_OPTION.match(below.text)
-        if match is not None and is_followed:
-            found.setdefault(match["name"].casefold(), []).append(place + 1)
-    usual = max(found.values(), key=len, default=[])
-    is_usual = len(usual) >= max(_MIN_TITLED, _MOST_TITLED * alone)
-    return lines.replace({}, set(usual)) if is_usual else lines
+        if match is not None and is_followed and METADATA.fullmatch(match["said"]):
+            found.append(place + 1)
+    return lines.replace({}, set(found)) if len(found) >= max(_MIN_TITLED, _MOST_TITLED * alone) else lines
 
 
 _OPTION_FIRST = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]?\s*\S")

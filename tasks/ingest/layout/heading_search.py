@@ -141,8 +141,8 @@ def _stands_on_table(pieces: Sequence[Piece], index: int) -> bool:
 def drop_part_labels(pieces: Sequence[Piece]) -> list[Piece]:
     """The lines with no label at `Part A. Write …`, `Part B. Explain …` within one numbered question.
 
-    Nothing is numbered or offered below them, and the numbers of questions go on after them, or the question above them
-    asks nothing by itself where the one before it does.
+    The question above them asks nothing by itself. Nothing is numbered or offered below them, and the numbers of
+    questions go on after them, or the question before asks.
     """
     labels = [piece.label if piece.kind != "table" else None for piece in pieces]
     counted = [
@@ -173,7 +173,8 @@ def drop_part_labels(pieces: Sequence[Piece]) -> list[Piece]:
             and [one.value for one in parts.values()] == [*range(1, len(parts) + 1)]
             and all(map(asking().search, asked))
             and not has_options_ahead(pieces[first:end])
-            and (goes_on or (_ask(pieces[max(above, 0) : owner]) and not any(map(asking().search, told))))
+            and not any(map(asking().search, told))
+            and (goes_on or _ask(pieces[max(above, 0) : owner]))
         ):
             found.update(parts)
     return [piece.with_label(None) if at in found else piece for at, piece in enumerate(pieces)]

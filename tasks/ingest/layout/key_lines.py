@@ -634,7 +634,8 @@ def _read_row_pair(
         name.match(cell) or _ROW_NAME.fullmatch(cell) is None or _PAIR_KEY.fullmatch(cell)
         for cell, name in zip(first, (_NUMBER_NAME, _KEY_NAME), strict=True)
     )
-    if is_named:
+    # `Q1 | Q2 | Q3 | Q4` may be quarters
+    if is_named and (not _COUNTS_BY_WORD.match(first[0]) or {*values} <= {*asked}):
         return values, keys, place + 1
     below = pieces[place + 2 : place + 2 + _ANSWERED_LINES]
     # of a file of answers, above which nothing asks; else the data of a question
@@ -644,6 +645,7 @@ def _read_row_pair(
     return values, keys, place + 1
 
 
+_COUNTS_BY_WORD = re.compile(r"[^\W\d_]+\s?\d")
 _ANSWERED_LINES = 40
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer

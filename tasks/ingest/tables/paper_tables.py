@@ -268,7 +268,8 @@ def _answers(
     is_numbered = any(counts_questions(parse_label(line.text)) for line in above)
     if is_near and not is_numbered and len(above) <= _NEAR_TITLE and (heading >= _COVER or not asked):
         return True
-    if not cells.is_sure or (cells.name and find_role(cells.name) != "answer"):
+    is_named = find_role(cells.name) == "answer" if cells.name else not cells.is_wide
+    if not cells.is_sure or not is_named:
         return False
     is_below = heading >= _COVER
     numbers = {entry.number for entry in cells.entries}

@@ -858,3 +858,10 @@ def test_lettered_rows_below_what_asks_by_itself_stay_its_parts() -> None:
         "Who keeps the lamp?",
         "A mill stands at the river. Use the table.",
     ]
+
+
+@pytest.mark.parametrize("names", [["", "", "", ""], ["No", "Mill", "Grade", "Corn"]])
+def test_a_table_with_a_column_of_letters_below_the_questions_is_no_key(names: list[str]) -> None:
+    data = [[str(at), f"mill {at}", key, f"{at}0"] for at, key in enumerate("ABBCDA", start=1)]
+    drafts, _ = read([*_ASKED, table([names, *data])])
+    assert not any(draft.answer for draft in drafts)
