@@ -56,6 +56,8 @@ def read_name(stem: str) -> FileName:
         for word in words["fill"]:
             if not _stands_alone(word):
                 part = part.removesuffix(word).removeprefix(word)
+        for word in words["occasion"]:
+            part = part.replace(word, f" {word} ")
         subject.extend(part.split())
     return FileName(tuple(sorted(subject)), is_key)
 
@@ -87,7 +89,8 @@ def find_companions(path: Path) -> list[Path]:
     return (same or found)[:1] if len(stems) == 1 else same if len(same) == 1 else found
 
 
-# A key may leave out which examination it is of: so many words of its name must be those of its paper.
+# A key may leave out which examination it is of: so many words of its name must be those of its paper. Two Chinese
+# characters are a word.
 _LEAST_SHARED = 3
 
 
@@ -113,10 +116,16 @@ def _find_shortened(
 
 
 def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
+    if not shortened or len(shortened) > len(subject):
+        return False
+    # the key to one of two versions says which
+    versions = {word for word in subject if len(word) == 1 and word.isascii() and word.isalpha()}
     left = [*(Counter(shortened) - Counter(subject)).elements()]
     others = [*(Counter(subject) - Counter(shortened)).elements()]
+    if not versions <= set(shortened):
+        return False
     if not left:
-        return _LEAST_SHARED <= len(shortened) <= len(subject)
+        return sum(1 if _stands_alone(word) else -(-len(word) // 2) for word in shortened) >= _LEAST_SHARED
     return len(left) == 1 < len(shortened) and any(_abbreviates(left[0], other) for other in others)
 
 

@@ -67,6 +67,7 @@ from tasks.ingest.layout.furniture import (
     write_numbered_answers,
     write_scripts,
 )
+from tasks.ingest.layout.heading_search import drop_part_labels
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.headlines import (
     NO_HEADLINES,
@@ -167,8 +168,9 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(write_scripts(IndexedLines(place_pictures(make_pieces(lines, starts)))))
-    marked = write_matching(write_key_chain(write_judgements(write_marks(write_numbered_answers(made)))))
-    return write_key_blocks(write_ranges(write_passages(write_gaps(write_banks(marked)))))
+    judged = write_judgements(write_marks(write_numbered_answers(made)))
+    ranged = write_ranges(write_passages(write_gaps(write_banks(write_matching(write_key_chain(judged))))))
+    return drop_part_labels(write_key_blocks(ranged))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:

@@ -1,6 +1,6 @@
 """Papers written by somebody who had not seen the reader, with their truth.
 
-They lie in `written_papers/`: rules were mended on all but *p* and *q*, of which nobody has looked at what is read of them, so they tell
+They lie in `written_papers/`: rules were mended on all but *p*, of which nobody has looked at what is read of it, so it tells
 what to expect at first sight. Whoever mends on one writes another group first. Their content is our own.
 """
 
@@ -31,7 +31,7 @@ GROUPS = Path(__file__).with_name("written_papers")
         ("n", 19, 0.97),
         ("o", 20, 0.89),
         ("p", 20, 0.68),
-        ("q", 20, 0.54),
+        ("q", 20, 0.92),
     ],
 )
 def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floor: float) -> None:

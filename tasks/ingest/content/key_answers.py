@@ -81,7 +81,7 @@ def may_answer(draft: Draft, text: str) -> bool:
         if read_key(text, labels) or CHOOSES_ALL.fullmatch(text):
             return True
         return re.match(
-            rf"\s*[（(]?(?:[{labels}{labels.lower()}①-⑩]{{1,8}}|\d)(?![A-Za-z])", text
+            rf"\s*[（(]?(?:[{labels}{labels.lower()}①-⑩]{{1,8}}(?![A-Za-z])|\d(?!\s?[^\W\d_]))", text
         ) is not None or any(option and option in text for _, option in draft.options)
     letters = read_key(text)
     if find_lettered(draft, text) is not None:

@@ -22,6 +22,7 @@ from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
+from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer
 from tasks.ingest.words.grammar import answer_mark, asking, key_title, may_open_answer, number_word
 from tasks.ingest.words.labels import Label, is_sure
@@ -45,11 +46,27 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
             regions.append([])
             break
         end = _find_end(rest, index, headings)
-        bodies.append(rest[:index])
+        bodies.append(rest[: _find_title(rest, index)])
         regions.append(rest[index + 1 : end])
         rest = rest[end:]
         headings = [heading - end for heading in headings if heading >= end]
     return bodies, regions
+
+
+def _find_title(pieces: Sequence[Piece], index: int) -> int:
+    """Where the title of an answer part begins, `SCIENCE – SUGGESTED` on the line above `ANSWERS`."""
+    above = pieces[index - 1] if index else None
+    is_wrapped = (
+        above is not None
+        and above.label is None
+        and above.kind != "table"
+        and _TITLE_BEGUN.search(above.text) is not None
+        and is_region_heading(f"{above.text.rstrip()} {pieces[index].text.lstrip()}")
+    )
+    return index - is_wrapped
+
+
+_TITLE_BEGUN = re.compile(r"\w\s+[-–—]\s+[A-Za-z]+\s*$")
 
 
 def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> int:
@@ -292,7 +309,7 @@ _OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．�
 _ASKS = re.compile(r"\s*(?:(?:答|解)\s*[:：]|\d{1,3}\s*[.．、].*[？?]\s*$)")
 
 
-def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
+def find_region_headings(pieces: Sequence[Piece | Line]) -> list[int]:
     """Return the indices of the lines that say nothing but that answers follow."""
     titles = {piece.text.strip().casefold() for piece in pieces[:_TITLE_LINES]}
     return [
@@ -300,16 +317,18 @@ def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
         for index, piece in enumerate(pieces)
         if is_region_heading(piece.text)
         or (
-            piece.text[:1] in _LINE_STARTS
+            _names_answers(piece.text)
+            and len(piece.text) <= _MAX_TITLE
             and (named := _NAMES_PAPER.fullmatch(piece.text)) is not None
-            and named["title"].casefold() in titles
+            and (named["title"] or named["before"]).casefold() in titles
         )
     ]
 
 
-# `KEY Progress Test 3`, where the paper is called so
+# `KEY Progress Test 3`, `Grade 5 Mathematics Answer Key`, where the paper is called so
+_ANSWERS = r"(?i:(?:answer\s+)?keys?|answers?|solutions?)"
 _NAMES_PAPER = re.compile(
-    r"(?i:(?:answer\s+)?keys?|answers?|solutions?)\s*[:–—-]?\s*(?P<title>[^\s:–—-].{3,60}?)\s*"
+    rf"{_ANSWERS}\s*[:–—-]?\s*(?P<title>[^\s:–—-].{{3,60}}?)\s*|(?P<before>\S.{{3,60}}?)\s*[:–—-]?\s*\b{_ANSWERS}\s*"
 )
 _TITLE_LINES = 8
 
@@ -469,7 +488,15 @@ _DASHED = re.compile(r"\s[-–—|]\s")
 _MAX_TITLE = 90
 
 
+# `参考答案（自己做的，有错请指出）`, but no `答案（请填在下表中）`
+_REMARKED = re.compile(
+    r"(?P<title>\W*(?:参考|标准|试题|正确)?(?:答案|解答)(?:[与及和]?(?:解析|详解|评分标准))?)\s*[（(](?!.*[填写涂选]|.*作答)[^（()）]{1,30}[)）]\s*[:：]?\s*"
+)
+
+
 def _says_answers(text: str) -> bool:
+    remarked = _REMARKED.fullmatch(text)
+    text = remarked["title"] if remarked is not None else text
     return (
         len(text) <= _MAX_HEADING
         and _names_answers(text)

@@ -214,6 +214,7 @@ _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 def take_form_tails(drafts: Sequence[Draft]) -> None:
     """Take what most questions of a section end with, its numbers or letters varying, if no key."""
     _take_required(drafts)
+    _take_boxes(drafts)
     _take_offered_truths(drafts)
     _take_form_words(drafts)
     _take_bare_worth(drafts)
@@ -256,6 +257,24 @@ def _take_required(drafts: Sequence[Draft]) -> None:
     if len(found) >= max(_LEAST_OF_ALL, _LEAST_SHARE * len(drafts)):
         for draft, tail in found:
             _cut_tail(draft, tail, is_stem=True)
+
+
+_BOX = re.compile(r"\s[☐□▢▯]\s*$")
+
+
+def _take_boxes(drafts: Sequence[Draft]) -> None:
+    """Take the empty box for the key behind the stems of choices, where most of a section have one."""
+    found: dict[int, list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    counts: dict[int, int] = defaultdict(int)
+    for draft in drafts:
+        counts[draft.section] += 1
+        tail = _BOX.search(draft.stem) if draft.options else None
+        if tail is not None:
+            found[draft.section].append((draft, tail))
+    for section, own in found.items():
+        if len(own) >= max(_LEAST_OF_ALL, _LEAST_SHARE * counts[section]):
+            for draft, tail in own:
+                _cut_tail(draft, tail, is_stem=True)
 
 
 def _take_offered_truths(drafts: Sequence[Draft]) -> None:

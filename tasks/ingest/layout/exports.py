@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.headings import FIRST_OPTION
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
-from tasks.ingest.words.answers import match_answer
+from tasks.ingest.words.answers import METADATA, match_answer
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import is_sure
 from tasks.ingest.words.lexicon import match_exactly, match_type_name
@@ -30,7 +31,7 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
-    found = _drop_titles(_drop_bubbles(_drop_names(_write_shares(_settle_replies(lines)))))
+    found = _drop_titles(_drop_bubbles(_drop_tags(_drop_names(_write_shares(_settle_replies(lines))))))
     return _join_letters(_write_tail_answers(_write_types_before(_write_type_lines(found))))
 
 
@@ -146,6 +147,26 @@ def _drop_names(lines: IndexedLines) -> IndexedLines:
         if (label := lines.labels[place]) is not None
     }
     return lines.replace(changed, left_out)
+
+
+# `- (Topic: Storage)` right below the number of a question
+_TAG = re.compile(r"\s*(?:[-–—•*]\s*)?(?P<said>[（(\[【][^()（）\[\]【】?？]{4,80}[)）\]】])\s*")
+
+
+def _drop_tags(lines: IndexedLines) -> IndexedLines:
+    """Drop the topic or level that a bank names in brackets right below nearly every number alone on its line."""
+    found: list[int] = []
+    alone = 0
+    for place, label in lines.numbered.items():
+        if lines.pieces[place].text[label.end :].strip() or place + 2 >= len(lines.pieces):
+            continue
+        alone += 1
+        match = _TAG.fullmatch(lines.pieces[place + 1].text)
+        below = lines.pieces[place + 2]
+        is_followed = lines.labels[place + 2] is None and not FIRST_OPTION.match(below.text)
+        if match is not None and is_followed and METADATA.fullmatch(match["said"]):
+            found.append(place + 1)
+    return lines.replace({}, set(found)) if len(found) >= max(_MIN_TITLED, _MOST_TITLED * alone) else lines
 
 
 _OPTION_FIRST = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]?\s*\S")

@@ -19,6 +19,7 @@ from tasks.ingest.layout.headings import (
     has_options_ahead,
     read_capital,
     read_heading,
+    sets_several,
     tells_how,
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
@@ -42,6 +43,10 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     typed: dict[int, Heading] = {}
     for index, piece in enumerate(pieces):
         if piece.kind == "table":
+            continue
+        if piece.label is not None and _stands_on_table(pieces, index) and sets_several(piece.text):
+            title = piece.text[piece.label.end :]
+            typed[index] = Heading(piece.label, title, None, None, len(piece.text), is_question=False)
             continue
         heading = read_heading(piece.text)
         if heading is None:
@@ -126,6 +131,58 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 
 
 _LONGEST_ABOVE = 40
+
+
+def _stands_on_table(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a table of questions stands right below a line."""
+    return index + 1 < len(pieces) and pieces[index + 1].kind == "questions"
+
+
+def drop_part_labels(pieces: Sequence[Piece]) -> list[Piece]:
+    """The lines with no label at `Part A. Write …`, `Part B. Explain …` within one numbered question.
+
+    The question above them asks nothing by itself. Nothing is numbered or offered below them, and the numbers of
+    questions go on after them, or the question before asks.
+    """
+    labels = [piece.label if piece.kind != "table" else None for piece in pieces]
+    counted = [
+        one if one is not None and one.style in ("bare", *_COUNTING, "part") else None for one in labels
+    ]
+    found: set[int] = set()
+    for first, label in enumerate(labels):
+        if label is None or label.style != "part" or label.value != 1:
+            continue
+        owner = next((at for at in range(first - 1, -1, -1) if counted[at] is not None), -1)
+        own = counted[owner] if owner >= 0 else None
+        if own is None or own.style == "part" or has_options_ahead(pieces[owner:first]):
+            continue
+        others = (
+            at
+            for at in range(first + 1, len(pieces))
+            if (one := counted[at]) is not None and one.style != "part"
+        )
+        end = next(others, len(pieces))
+        parts = {at: one for at in range(first, end) if (one := counted[at]) is not None}
+        asked = [pieces[at].text[one.end :] for at, one in parts.items()]
+        after = labels[end] if end < len(pieces) else None
+        goes_on = after is not None and (after.style, after.value) == (own.style, own.value + 1)
+        above = next((at for at in range(owner - 1, -1, -1) if counted[at] is not None), -1)
+        told = [pieces[owner].text[own.end :], *(piece.text for piece in pieces[owner + 1 : first])]
+        if (
+            len(parts) > 1
+            and [one.value for one in parts.values()] == [*range(1, len(parts) + 1)]
+            and all(map(asking().search, asked))
+            and not has_options_ahead(pieces[first:end])
+            and not any(map(asking().search, told))
+            and (goes_on or _ask(pieces[max(above, 0) : owner]))
+        ):
+            found.update(parts)
+    return [piece.with_label(None) if at in found else piece for at, piece in enumerate(pieces)]
+
+
+def _ask(pieces: Sequence[Piece]) -> bool:
+    """Whether a question's lines ask or offer."""
+    return has_options_ahead(pieces) or any(asking().search(piece.text) for piece in pieces)
 
 
 def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:

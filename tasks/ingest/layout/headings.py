@@ -354,6 +354,18 @@ _TITLES_ANSWERS = re.compile(
 )
 
 
+# `1. Attempt any three of the following:  7 x 3 = 21`
+_SETS_SEVERAL = re.compile(
+    r"(?i)\s*(?:attempt|answer|solve|do)\s+(?:all|any|both|either|the following)\b[^?？]{0,60}"
+)
+
+
+def sets_several(text: str) -> bool:
+    """Whether a line, with a number or none, only tells how many of the questions below it to answer."""
+    label = parse_label(text)
+    return _SETS_SEVERAL.fullmatch(text[label.end if label is not None else 0 :]) is not None
+
+
 def is_instruction(piece: Piece) -> bool:
     """Whether a line only tells how to answer."""
     text = piece.text.strip()

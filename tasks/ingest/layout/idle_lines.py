@@ -35,8 +35,18 @@ def drop_idle(lines: IndexedLines) -> IndexedLines:
             for place, piece in enumerate(pieces)
             if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
         }
+    idle |= {
+        place
+        for place in (lines.open_where(may_open_answer) if "__" in lines.text else ())
+        if (mark := answer_mark().match(pieces[place].text)) is not None
+        and _EMPTY_ANSWER.fullmatch(pieces[place].text, mark.end()) is not None
+    }
     idle |= _find_titles(lines) | _find_unfilled(lines)
     return lines.replace({}, idle)
+
+
+# `Answer: ________`, `Answer: A __ B __`: a place to write on
+_EMPTY_ANSWER = re.compile(r"(?:(?:[^\W_]{1,2}[.)]?)?\s*_{2,}\s*[,;.。]?\s*)+")
 
 
 def _find_unfilled(lines: IndexedLines) -> set[int]:

@@ -15,7 +15,7 @@ from itertools import chain, pairwise, takewhile
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, say
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import begins_asking, number_word, truth_word, truth_words
-from tasks.ingest.words.labels import parse_label, read_number
+from tasks.ingest.words.labels import PARTS, parse_label, read_number
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*+(?:{number_word()}\s*+)?"
@@ -233,8 +233,8 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    lines = _write_bare_numbers(_join_keys(_part_ranges(_part_headed(lines))))
-    return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
+    lines = _number_keys(_part_columns(_join_keys(_part_ranges(_part_headed(lines)))))
+    return list(_open_answers(_write_bare_numbers(lines)).pieces)
 
 
 _AFTER_HEAD = re.compile(r"\s*[:：]\s*")
@@ -295,26 +295,42 @@ def _find_worded(text: str, begin: int) -> list[int]:
     return begins
 
 
-_BARE_NUMBER = re.compile(r"\s*(\d{1,3})\s+(?=\S)")
+_BARE_NUMBER = re.compile(r"\s*(\d{1,3})(?:\s+(?=\S)|\s*$)")
 
 
 def _write_bare_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write bare numbers of answers below `答案`, `3 1956年` too, with stops where they run on."""
+    """Write bare numbers of answers below `答案`, `3 1956年` too, with stops where they run on.
+
+    Keys in a line may count before them; one alone on its line stands above the first part of its answer.
+    """
     titles = [
         place
         for place, piece in enumerate(lines.pieces)
         if len(piece.text) <= _LONGEST_ANSWER and _TITLE.fullmatch(piece.text) is not None
     ]
     found: dict[int, Piece] = {}
+    last = 0
     for place in titles[-1:]:
         for at, piece in enumerate(lines.pieces[place + 1 :], start=place + 1):
-            number = _BARE_NUMBER.match(piece.text)
-            label = lines.labels[at]
-            if number is not None and int(number[1]) == len(found) + 1:
-                found[at] = rewrite(piece, number.end(), f"{number[1]}. ")
-            elif label is not None and label.style != "bare":
+            number, label, keys = _BARE_NUMBER.match(piece.text), lines.labels[at], read_key_line(piece.text)
+            if keys and not found and keys[0].number == last + 1 and _runs_on(keys):
+                last = keys[-1].number
+            elif (
+                number is not None
+                and int(number[1]) == last + 1
+                and (number.end() < len(piece.text) or _opens_parts(lines, at + 1))
+            ):
+                last += 1
+                found[at] = rewrite(piece, number.end(), f"{last}. ")
+            elif label is not None and label.style != "bare" and not (found and label.style in PARTS):
                 return lines
-    return lines.replace(found) if len(found) >= _LEAST_BARE else lines
+    return lines.replace(found) if last >= _LEAST_BARE else lines
+
+
+def _opens_parts(lines: IndexedLines, place: int) -> bool:
+    """Whether a line is the first part of an answer, `(a) …`."""
+    label = lines.labels[place] if place < len(lines.labels) else None
+    return label is not None and label.style in PARTS and label.value == 1
 
 
 _NUMBER_ALONE, _KEY_ALONE = (
@@ -579,7 +595,7 @@ _NUMBER_NAME = re.compile(
     r"题\s*号|序\s*号|(?i:No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?)|#"
 )
 _KEY_NAME = re.compile(r"答\s*案|选项|(?i:Answers?|Ans\.?|Keys?)")
-_KEY_CELL = re.compile(KEY_MARK)
+_NUMBER_CELL = re.compile(rf"(?:{number_word()}\s*)?\d{{1,3}}")
 _ROW_NAME = re.compile(r"[^\W\d_][^\d|]{0,15}")
 
 
@@ -607,16 +623,19 @@ def _read_row_pair(
     last = text.rstrip()[-1:]
     if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):
         return [], [], place
-    values = [int(value) for value in _read_row(text, _NUMBER_NAME, str.isdecimal)]
-    keys = _read_row(pieces[place + 1].text, _KEY_NAME, _KEY_CELL.fullmatch) if values else []
+    values = [
+        int(re.sub(r"\D", "", value)) for value in _read_row(text, _NUMBER_NAME, _NUMBER_CELL.fullmatch)
+    ]
+    keys = _read_row(pieces[place + 1].text, _KEY_NAME, _PAIR_KEY.fullmatch) if values else []
     if len(values) != len(keys) or any(right != left + 1 for left, right in pairwise(values)):
         return [], [], place
     first = [pieces[at].text.strip(" |").partition("|")[0].strip() for at in (place, place + 1)]
     is_named = all(
-        name.match(cell) or _ROW_NAME.fullmatch(cell) is None or _KEY_CELL.fullmatch(cell)
+        name.match(cell) or _ROW_NAME.fullmatch(cell) is None or _PAIR_KEY.fullmatch(cell)
         for cell, name in zip(first, (_NUMBER_NAME, _KEY_NAME), strict=True)
     )
-    if is_named:
+    # `Q1 | Q2 | Q3 | Q4` may be quarters
+    if is_named and (not _COUNTS_BY_WORD.match(first[0]) or {*values} <= {*asked}):
         return values, keys, place + 1
     below = pieces[place + 2 : place + 2 + _ANSWERED_LINES]
     # of a file of answers, above which nothing asks; else the data of a question
@@ -626,6 +645,7 @@ def _read_row_pair(
     return values, keys, place + 1
 
 
+_COUNTS_BY_WORD = re.compile(r"[^\W\d_]+\s?\d")
 _ANSWERED_LINES = 40
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer

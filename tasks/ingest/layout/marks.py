@@ -23,7 +23,7 @@ from tasks.ingest.layout.answer_marks import (
     write_repeated_keys,
 )
 from tasks.ingest.layout.exports import write_exports
-from tasks.ingest.layout.headings import MARKS_GROUP, is_instruction, read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, STRONG_STYLES, is_instruction, read_heading
 from tasks.ingest.layout.idle_lines import drop_idle, drop_repeated, drop_slots
 from tasks.ingest.layout.mending import (
     drop_decoration,
@@ -56,7 +56,7 @@ from tasks.ingest.layout.option_marks import (
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.short_headings import write_short_headings
-from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_turns
+from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_titled, write_turns
 from tasks.ingest.words.grammar import (
     asking,
     may_open_number_word,
@@ -106,6 +106,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         drop_repeated,
         lower_numbers,
         raise_letters,
+        write_titled,
         write_exports,
         drop_decoration,
         part_lines,
@@ -508,9 +509,13 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             # all of them: the numbers of an answer part begin anywhere
             last = max(marks[place].value for place in run)
             best = [mark for mark in marks if mark.value <= last]
+    sections: list[Mark] = []
+    for shape, marks in shapes.items():
+        own = sorted([*marks, *(mark for mark in touching if mark.shape == shape)])
+        sections += own if _count_section(shape, own, pieces) else []
     if len(best) <= max(2, 0.5 * best_known) and not _hold_lists(best, known, pieces):
-        return lines
-    best = _fill_holes(best, touching)
+        best = []
+    best = [*(_fill_holes(best, touching) if best else ()), *sections]
     return lines.replace({mark.piece: _number(pieces[mark.piece], mark) for mark in best})
 
 
@@ -522,6 +527,25 @@ def _number(piece: Piece, mark: Mark) -> Piece:
     """A line with its number in the usual form; signs alone behind it say nothing."""
     end = len(piece.text) if _STARS.fullmatch(piece.text, mark.end) else mark.end
     return rewrite(piece, end, f"{mark.value}. ")
+
+
+def _count_section(shape: str, marks: Sequence[Mark], pieces: Sequence[Piece]) -> bool:
+    """Whether a word for questions, `Bài 1 (1,0 điểm): …`, counts those below one heading, and their answers."""
+    word, kind = shape.split("|")[:2]
+    above = pieces[marks[0].piece - 1] if marks[0].piece else None
+    heads = above is not None and (
+        (above.label is not None and above.label.style in STRONG_STYLES)
+        or read_heading(above.text) is not None
+    )
+    values = [mark.value for mark in marks]
+    count = max(values)
+    return (
+        kind == "1"
+        and heads
+        and count > 1
+        and re.fullmatch(number_word(), word, re.IGNORECASE) is not None
+        and values in ([*range(1, count + 1)], [*range(1, count + 1)] * 2)
+    )
 
 
 def _fill_holes(best: Sequence[Mark], touching: Sequence[Mark]) -> list[Mark]:

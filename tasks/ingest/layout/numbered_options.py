@@ -175,7 +175,7 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
     groups.append(group)
     runs: list[_Run] = []
     for above, group in pairwise([[], *groups]):
-        if len(group) < 2:
+        if len(group) < 2 or all(_BESIDE.match(pieces[at].text[: mark.start()]) for at, mark in group):
             continue
         place, one = group[0]
         begin = max(above[-1][0] if len(above) > 1 else -1, place - _MOST_ABOVE)
@@ -194,6 +194,8 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
     return runs
 
 
+# `a) a mill    1) turns`: what is numbered stands beside what is lettered, to be matched
+_BESIDE = re.compile(r"\s*[（(]?[^\W\d_]\s*[)）.．]\s*\S")
 # `Answers` above what is offered
 _OFFERS = re.compile(r"(?i)\s*answers\s*:?\s*")
 # `(填空题)` before what is asked
@@ -290,10 +292,17 @@ def _are_options(
 ) -> bool:
     """Whether what a block of questions numbers is offered, and is no part of a question."""
     pieces = lines.pieces
-    texts = [text for run in block for text in _list_texts(run, pieces)]
+    offered = [_list_texts(run, pieces) for run in block]
+    # the place for the key of a question may stand behind its last option
+    texts = [text for own in offered for text in (*own[:-1], _PLACE.sub("", own[-1]))]
     usual, often = Counter(len(run.marks) for run in block).most_common(1)[0]
-    within = pieces[block[0].owner : block[-1].last + 1]
-    lettered = sum(1 for piece in within if HAS_LETTERS.match(piece.text))
+    ends = [*(run.owner for run in block[1:]), block[-1].last + 1]
+    lettered = sum(
+        any(HAS_LETTERS.match(piece.text) for piece in pieces[run.owner : end])
+        # `(1) A and B only` combines the letters above it
+        and sum(map(bool, map(_COMBINES.match, own))) < _TOLD_SHARE * len(own)
+        for run, end, own in zip(block, ends, offered, strict=True)
+    )
     if (
         lettered > _MOST_LETTERED * len(block)
         or not all(map(_WORD.search, texts))
@@ -332,6 +341,8 @@ def _offer_throughout(runs: Sequence[_Run], lines: IndexedLines, form: _Form) ->
 
 
 _WORD = re.compile(r"[^\W_]")
+_COMBINES = re.compile(r"\s*(?:[A-E](?:\s*[,，、+&和]\s*|\s+(?:and|or)\s+))+[A-E](?![A-Za-z])")
+_PLACE = re.compile(r"(?<=\s)[（(]\s*[)）]\s*$")
 _MOST_ALIKE: Final = 0.6
 
 
@@ -518,6 +529,10 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
                 begin, letters = one.end("number"), f". {letters}"
             keys.append(_Key(int(one["number"]), _Span(place, begin, end, letters), most))
             at = after
+    # `11. 135; 12. 24; 13. A1 B2` answers the next question otherwise
+    other = _OTHER_ENTRY.match(text, at) if len(keys) > 1 and not whole else None
+    if other is not None and int(other["number"]) == keys[-1].number + 1:
+        return keys
     if at < len(text) and (whole or len(keys) != 1):
         return []
     # `2. ① a cell is … ② a tissue is …` tells all
@@ -526,6 +541,7 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
     return keys
 
 
+_OTHER_ENTRY = re.compile(r"(?P<number>\d{1,3})\s*[.．、)）]\s*(?=[^\W\d_])")
 _SECOND = re.compile(r"(?<=[\s;；])(?:②|[（(]?2[)）])\s*\S")
 
 
@@ -581,22 +597,28 @@ def _find_keys(
 
 
 def _read_cells(lines: IndexedLines, place: int, counts: Mapping[int, int]) -> list[_Span]:
-    """The keys in a table's row below the numbers of questions; [] where these are none."""
-    if lines.pieces[place].kind != "table" or place + 1 == len(lines.pieces):
-        return []
-    above, below = (_CELL.finditer(lines.pieces[at].text) for at in (place, place + 1))
+    """The keys in a table's rows, each below a row of numbers of questions; [] where these are none."""
     spans: list[_Span] = []
-    for number, key in zip(above, below, strict=False):
-        named = _ALONE.match(key[0])
-        value = int(number[0]) if number[0].strip().isdecimal() else 0
-        if named is None or value not in counts:
-            continue
-        letters = _name_letters(named["held"])
-        if max(map(_LETTERS.index, letters)) >= counts[value]:
-            return []
-        begin, end = (key.start() + at for at in named.span("held"))
-        spans.append(_Span(place + 1, begin, end, letters))
+    while place + 1 < len(lines.pieces) and lines.pieces[place].kind == "table":
+        above, below = (_CELL.finditer(lines.pieces[at].text) for at in (place, place + 1))
+        found: list[_Span] = []
+        for number, key in zip(above, below, strict=False):
+            named = _ALONE.match(key[0])
+            told = _CELL_NUMBER.fullmatch(number[0])
+            value = int(told["number"]) if told is not None else 0
+            if named is None or value not in counts:
+                continue
+            letters = _name_letters(named["held"])
+            if max(map(_LETTERS.index, letters)) >= counts[value]:
+                return []
+            begin, end = (key.start() + at for at in named.span("held"))
+            found.append(_Span(place + 1, begin, end, letters))
+        if not found:
+            break
+        spans += found
+        place += 2
     return spans if len(spans) >= _KEYED_SHARE * len(counts) else []
 
 
+_CELL_NUMBER = re.compile(rf"\s*(?:{number_word()}\s*)?(?P<number>\d{{1,3}})\s*[.．]?\s*")
 _CELL = re.compile(r"[^|]+")

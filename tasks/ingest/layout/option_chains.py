@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.words.cleaning import is_cjk
+from tasks.ingest.words.labels import parse_label
 
 MAX_OPTIONS = 10
 LETTERS = "ABCDEFGHIJ"
@@ -62,6 +63,8 @@ def scan_line(text: str, is_choice: bool) -> _Scan:
             styles = _list_styles(match, is_choice)
         for style, begin, end in styles:
             at_start = begin <= lead
+            if not at_start and text[:begin].strip().isalpha() and _names_part(text, begin):
+                continue
             before = begin - (begin > 1 and text[begin - 1] in TICKS)  # `A. wind   √B. water`
             has_gap = begin > 0 and (text[before - 1].isspace() or text[before - 1] in "|；;")
             if at_start or has_gap:
@@ -75,6 +78,12 @@ def scan_line(text: str, is_choice: bool) -> _Scan:
             else:
                 found[style] = [(begin, end, label, at_start, has_gap)]
     return found or _NOTHING
+
+
+def _names_part(text: str, begin: int) -> bool:
+    """Whether a letter belongs to `Part A.` at the beginning of its line."""
+    label = parse_label(text)
+    return label is not None and label.style == "part" and begin < label.end
 
 
 def _list_styles(match: re.Match[str], is_choice: bool) -> list[tuple[str, int, int]]:

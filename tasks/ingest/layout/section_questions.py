@@ -219,7 +219,7 @@ _RANGE = re.compile(
 def join_shared(
     found: list[tuple[Label | None, list[Piece], str | None]], section: Section
 ) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Make one question of those below one material that offer no options."""
+    """Make one question of those below one material that offer no options, unless it names their numbers."""
     first_of: dict[str, int] = {}
     for label, _, material in found:
         if material is not None and label is not None and label.style == "num":
@@ -235,6 +235,10 @@ def join_shared(
         numbered = (
             [replace(lines[0], text=_put_label(label, lines[0].text), sources=())] if label else lines[:1]
         )
+        if material is not None and label is not None and _names_number(material, label):
+            joined.append((label, lines, material))
+            last = None
+            continue
         if material is not None and material == last and joined and not has_options:
             joined[-1][1].extend([*numbered, *lines[1:]])
             singles.pop(len(joined) - 1, None)
@@ -252,6 +256,15 @@ def join_shared(
         (label or (section_label if section.number else None), lines, material)
         for label, lines, material in joined
     ]
+
+
+def _names_number(material: str, label: Label) -> bool:
+    """Whether a material says which questions it serves, `完成1～5题`, and this is one of them."""
+    if label.style != "num":
+        return False
+    told = next((line for line in material.split("\n") if _ENDS_BY_RANGE.search(line[-_LONGEST_LEAD:])), None)
+    spans = list(_RANGE.finditer(told)) if told is not None else []
+    return bool(spans) and int(spans[-1][1]) <= label.value <= int(spans[-1][2])
 
 
 def _put_label(label: Label, text: str) -> str:

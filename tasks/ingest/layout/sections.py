@@ -27,7 +27,7 @@ from tasks.ingest.words.points import BRACKETED
 from tasks.questions import has_blank
 
 CHOOSE_SOME = re.compile(
-    r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
+    r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|parts?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
 )
 OPTION_A = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、]\s*\S")
 READ_PASSAGE = re.compile(r"(?i)\b(?:read|study) the (?:following )?(?:passage|text|extract|poem|article)\b")

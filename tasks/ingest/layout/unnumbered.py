@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import read_heading
@@ -138,23 +140,43 @@ def write_codes(lines: IndexedLines) -> IndexedLines:
 
 # `1.1 What is …`, `A1. State …`: a section and the number in it
 _PAIRED = re.compile(
-    r"(?<![\w.．])(?P<section>\d{1,2}(?=[.．])|[A-H])[.．]?(?P<number>\d{1,2})(?![.．]?\d)(?:\s?[.．、:：)）]\s*|\s+|(?=[\u3400-\u9fff]))(?=\S)"
+    r"(?<![\w.．])(?P<section>\d{1,2}(?=[.．])|[A-H])[.．]?(?P<number>\d{1,2})(?![.．]?\d)(?:\s?[.．、:：)）–—]\s*|\s+|(?=[\u3400-\u9fff]))(?=\S)"
 )
 _LEAST_PAIRED = 4
+# `Часть B: ` before the keys of a section, and keys that count from 1 in each
+_SECTION_LEAD = re.compile(r"\s*[^\W\d_]{3,9}\s+(?P<section>[A-H])\s*[.:：]\s*")
+_SECTION_ENTRY = re.compile(
+    r"(?P<number>\d{1,2})\s*[-–—.:)]\s*(?=(?P<key>[A-Ja-j]{1,8}|\d{1,6})(?:[\s,;.]+|$))(?P=key)[\s,;.]*"
+)
+# Cyrillic letters that name sections as the Latin ones do that they look like
+_LOOKS_LATIN = str.maketrans("АВСЕН", "ABCEH")
+_CYRILLIC = re.compile(
+    r"(?<!\w)[АВСЕН](?=\d{1,2}\s*[.)–—:])|(?<=[Чч]асть )[АВСЕН](?!\w)|(?<=ЧАСТЬ )[АВСЕН](?!\w)"
+)
 
 
 def write_paired(lines: IndexedLines) -> IndexedLines:
     """Number `1.1 …`, `1.2 …`, `2.1 …` or `A1. …`, `B1. …` through.
 
-    They run on, and nothing else counts.
+    They run on, and nothing else counts but lists below each of them, which begin at 1.
     """
-    pieces = lines.pieces
+    own = _write_latin(lines)
+    pieces = own.pieces
     found: list[tuple[int, re.Match[str]]] = []
-    for place in lines.open_where(_may_pair):
+    listed = 0
+    for place in own.open_where(_may_pair):
         match = _PAIRED.match(pieces[place].text.lstrip()) if pieces[place].kind != "table" else None
+        label = own.numbered.get(place)
         if match is not None:
             found.append((place, match))
-        elif place in lines.numbered and read_heading(pieces[place].text) is None:
+            listed = 0
+        elif (
+            label is not None
+            and found
+            and (label.style, label.value) in (("paren", listed + 1), ("nump", listed + 1))
+        ):
+            listed = label.value
+        elif label is not None and read_heading(pieces[place].text) is None:
             return lines
     numbers: dict[tuple[str, str], int] = {}
     last = ("", 0)
@@ -174,12 +196,16 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
         for place, _ in asked
         if asking().search(pieces[place].text)
         or any(_OPTION_A.match(piece.text) for piece in pieces[place + 1 : place + 2])
+        or place + 1 in own.numbered
     )
     if asks < _MOST_CODED * len(asked):
         return lines
     changed: dict[int, Piece] = {}
-    for place in range(asked[0][0], len(pieces)):
+    for place in range(len(pieces)):
         piece = pieces[place]
+        if place < asked[0][0]:
+            changed[place] = piece
+            continue
         is_key = place > asked[-1][0]
         pairs = [one for one in _PAIRED.finditer(piece.text) if (one["section"], one["number"]) in numbers]
         told = [numbers[one["section"], one["number"]] for one in pairs]
@@ -187,9 +213,77 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
         begins = bool(pairs) and not piece.text[: pairs[0].start()].strip()
         for number, one in reversed([*zip(told, pairs, strict=True)][: None if is_run else int(begins)]):
             piece = rewrite(piece, one.end(), f"{number}. ", one.start())
-        if piece is not pieces[place]:
-            changed[place] = piece
+        lead = _SECTION_LEAD.match(piece.text) if is_key else None
+        if lead is not None and (is_run or not pairs):
+            piece = _number_through(piece, lead, numbers, is_run=is_run)
+        changed[place] = piece
     return lines.replace(changed)
+
+
+def _number_through(
+    piece: Piece, lead: re.Match[str], numbers: Mapping[tuple[str, str], int], *, is_run: bool
+) -> Piece:
+    """The keys of a section without its name, `Part B: 1-C, 2-A`, with the numbers that its questions now have."""
+    if is_run:
+        return piece.cut(lead.end())
+    entries: list[re.Match[str]] = []
+    at = lead.end()
+    while at < len(piece.text) and (entry := _SECTION_ENTRY.match(piece.text, at)) is not None:
+        entries.append(entry)
+        at = entry.end()
+    values = [(lead["section"], entry["number"]) for entry in entries]
+    if at < len(piece.text) or len(entries) < 2 or not all(value in numbers for value in values):
+        return piece
+    for value, entry in reversed([*zip(values, entries, strict=True)]):
+        piece = rewrite(piece, entry.start("key"), f"{numbers[value]}. ", entry.start())
+    return piece.cut(lead.end())
+
+
+def _write_latin(lines: IndexedLines) -> IndexedLines:
+    """The lines with Latin letters for Cyrillic ones that count as they do, `А1.`, `Часть В`."""
+    changed = {
+        place: replace(piece, text=_CYRILLIC.sub(_to_latin, piece.text))
+        for place, piece in enumerate(lines.pieces if any(map(lines.text.__contains__, "АВС")) else ())
+        if _CYRILLIC.search(piece.text) is not None
+    }
+    return lines.replace(changed)
+
+
+def _to_latin(found: re.Match[str]) -> str:
+    return found[0].translate(_LOOKS_LATIN)
+
+
+# `NEW QUESTION 12` alone on its line
+_TITLED = re.compile(
+    rf"\s*(?P<lead>[^\W\d_][^\d\n:：.。]{{1,24}}?)\s(?P<word>{number_word()})\s*(?P<number>\d{{1,3}})\s*[.．:：]?\s*"
+)
+_LEAST_TITLED = 3
+
+
+def write_titled(lines: IndexedLines) -> IndexedLines:
+    """Drop the words before a number that all titles above questions begin with, `NEW QUESTION 1`.
+
+    The titles count from 1, nothing else does, and no options stand above the first.
+    """
+    if lines.numbered:
+        return lines
+    found: list[tuple[int, re.Match[str]]] = []
+    for place, piece in enumerate(lines.pieces):
+        match = _TITLED.fullmatch(piece.text) if len(piece.text) <= _LONGEST_TITLE else None
+        if match is not None and piece.kind == "body":
+            found.append((place, match))
+    leads = {match["lead"].casefold() for _, match in found}
+    numbers = [int(match["number"]) for _, match in found]
+    if len(found) < _LEAST_TITLED or len(leads) > 1 or numbers != [*range(1, len(found) + 1)]:
+        return lines
+    places = [place for place, _ in found]
+    is_above = any(_OPTION_A.match(piece.text) for piece in lines.pieces[: places[0]])
+    if is_above or any(below == place + 1 for place, below in pairwise([*places, len(lines.pieces)])):
+        return lines
+    return lines.replace({place: lines.pieces[place].cut(match.start("word")) for place, match in found})
+
+
+_LONGEST_TITLE = 48
 
 
 def _may_pair(first: str) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.key_regions import find_region_headings, is_region_heading
+from tasks.ingest.layout.headings import read_heading, sets_several
 from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece, say
 from tasks.ingest.readers.emphasis import KINDS
@@ -17,7 +18,13 @@ from tasks.ingest.readers.extraction import Line, Marked, Sheet
 from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.tables.statements import NUMBER_CELL, find_slots, head_statements, judge_statement
 from tasks.ingest.words.cleaning import join_wrapped
-from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
+from tasks.ingest.words.columns import (
+    Header,
+    find_lettered_header,
+    find_question_header,
+    find_role,
+    fold_header,
+)
 from tasks.ingest.words.labels import counts_questions, parse_label
 from tasks.ingest.words.lexicon import FineType
 
@@ -60,7 +67,7 @@ class PaperTables:
             else:
                 data.add(place)
                 kept.append(piece)
-        return self._head_keys(kept)
+        return _drop_legend(self._head_keys(kept), self.key_rows)
 
     def _head_keys(self, pieces: list[Piece]) -> list[Piece]:
         """Put the missing heading above a key table where all numbers below it were asked above."""
@@ -88,9 +95,22 @@ class PaperTables:
         return drafts
 
 
+_MOST_OF_LEGEND = 3
+
+
+def _drop_legend(pieces: list[Piece], rows: Collection[int]) -> list[Piece]:
+    """The lines without those that close a paper below its table of keys, `MC = multiple choice`."""
+    end = max((at for at, piece in enumerate(pieces, start=1) if piece.start in rows), default=len(pieces))
+    below = pieces[end:]
+    is_legend = len(below) <= _MOST_OF_LEGEND and all(
+        piece.label is None and piece.kind == "body" and read_heading(piece.text) is None for piece in below
+    )
+    return pieces[:end] if is_legend else pieces
+
+
 def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:
     """Write the rows of a key table as key lines; [] where they are none."""
-    if any(is_region_heading(other.text) for other in before):
+    if find_region_headings(before):
         texts = [
             f"{entry.number}. {entry.text}" + (f" 解析：{entry.explanation}" if entry.explanation else "")
             for entry in sorted(entries, key=lambda entry: entry.number)
@@ -124,13 +144,15 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     records: list[QuestionTable] = []
     for first, end, rows in _list_tables(lines):
         cells = _read_key_cells(rows)
-        if cells is not None and cells.is_sure and find_role(cells.name) == "answer":
+        if cells is not None and cells.is_sure and not cells.is_wide and find_role(cells.name) == "answer":
             continue  # `Answer | A | C | B` below `Question | 1 | 2 | 3`
         before = found[-1] if found else None
         slots = find_slots(rows)
         header = find_question_header(rows)
         stated = head_statements(rows, slots, header) if slots is not None else None
         header, slots = (stated, slots) if stated is not None else (header, None)
+        if header is None and sets_several(_find_above(lines, first)):
+            header = find_lettered_header(rows)
         is_next = before is not None and not any(
             line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
         )
@@ -158,6 +180,11 @@ def _list_tables(lines: Sequence[Line]) -> Iterator[tuple[int, int, list[list[st
         places = [*run]
         if table:
             yield places[0], places[-1] + 1, [list(lines[at].cells) for at in places]
+
+
+def _find_above(lines: Sequence[Line], first: int) -> str:
+    """The line above a table that is not blank."""
+    return next((line.text for line in reversed(lines[:first]) if line.text.strip()), "")
 
 
 _LEAST_RECORDS = 2
@@ -208,7 +235,7 @@ def _runs_on(before: QuestionTable, rows: Sequence[Sequence[str]], lines: Sequen
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
     """The tables that hold one answer to a row: `题号 | 答案`, pairs side by side."""
     found: list[tuple[range, list[KeyEntry]]] = []
-    headings = [place for place, line in enumerate(lines) if is_region_heading(line.text)]
+    headings = find_region_headings(lines)
     asked: set[int] = set()
     seen = 0
     for first, end, rows in _list_tables(lines):
@@ -266,10 +293,12 @@ def _answers(
     last = bisect_left(headings, first) - 1
     heading = headings[last] if last >= 0 else -1
     is_near = heading >= 0 and first - heading <= _SEARCHED
-    between = sum(1 for line in lines[heading + 1 : first] if line.text.strip()) if is_near else 0
-    if is_near and between <= _NEAR_TITLE and (heading >= _COVER or not asked):
+    above = [line for line in lines[heading + 1 : first] if line.text.strip()] if is_near else []
+    is_numbered = any(counts_questions(parse_label(line.text)) for line in above)
+    if is_near and not is_numbered and len(above) <= _NEAR_TITLE and (heading >= _COVER or not asked):
         return True
-    if not cells.is_sure or (cells.name and find_role(cells.name) != "answer"):
+    is_named = find_role(cells.name) == "answer" if cells.name else not cells.is_wide
+    if not cells.is_sure or not is_named:
         return False
     is_below = heading >= _COVER
     numbers = {entry.number for entry in cells.entries}
@@ -282,11 +311,12 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 @dataclass(frozen=True)
 class KeyCells:
-    """The keys of a table with numbers, and what it calls the keys, '' for nothing."""
+    """The keys of a table with numbers, and what it calls the keys, '' for nothing; `is_wide`: beside other columns."""
 
     entries: list[KeyEntry]
     name: str
     is_sure: bool
+    is_wide: bool = False
 
 
 def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
@@ -299,12 +329,14 @@ def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
     if not cells:
         return None
     across = cells[0][1] if len(cells[0]) > 1 else ""
+    column = _find_keys(cells[1:])
+    own = cells[0][column] if column and column < len(cells[0]) else across
     named = next((row[0] for row in cells[1::2] if row and not _is_number(cells[0][0])), "")
     for pairs, name in (
         (_pair_across(cells), ""),
         (_pair_down(cells), named),
         (_pair_across(cells[1:]), across),
-        (_pair_columns(cells[1:]), across),
+        (_pair_columns(cells[1:]), own),
     ):
         entries = sorted(
             (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs),
@@ -315,7 +347,8 @@ def _read_key_cells(rows: Sequence[Sequence[str]]) -> KeyCells | None:
         first = entries[0].number
         keys = sum(_KEY_CELL.fullmatch(entry.text) is not None for entry in entries)
         if keys and [entry.number for entry in entries] == list(range(first, first + len(entries))):
-            return KeyCells(entries, name, keys >= _KEY_SHARE * len(entries))
+            is_wide = len(cells[0]) > _LEAST_WIDTH and len(entries) == len(cells) - 1
+            return KeyCells(entries, name, keys >= _KEY_SHARE * len(entries), is_wide)
     return None
 
 
@@ -344,15 +377,29 @@ def _pair_down(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def _pair_columns(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    """A column of numbers, the keys beside it, and what they are worth: `1 | B | 2`."""
-    if not cells or any(len(row) != 3 for row in cells):
+    """A column of numbers and, among other things, one of keys: `1 | B | 2`, `1 | MC | B | 5.2 | 1`."""
+    width = len(cells[0]) if cells else 0
+    if width < _LEAST_WIDTH or any(len(row) != width for row in cells):
         return []
-    is_worth = all(row[2].isdecimal() or not row[2] for row in cells)
-    return (
-        [(row[0], row[1]) for row in cells]
-        if is_worth and all(_is_number(row[0]) and row[1] for row in cells)
-        else []
-    )
+    column = _find_keys(cells)
+    is_worth = width == _LEAST_WIDTH and all(row[2].isdecimal() or not row[2] for row in cells)
+    column = column or (1 if is_worth else 0)
+    is_key = column and all(_is_number(row[0]) and row[column] for row in cells)
+    return [(row[0], row[column]) for row in cells] if is_key else []
+
+
+_LEAST_WIDTH = 3
+
+
+def _find_keys(cells: Sequence[Sequence[str]]) -> int:
+    """The one column besides the first that mostly holds keys; 0 where none or several do."""
+    found = [
+        column
+        for column in range(1, len(cells[0]) if cells else 0)
+        if sum(_KEY_CELL.fullmatch(row[column]) is not None for row in cells if column < len(row))
+        >= _KEY_SHARE * len(cells)
+    ]
+    return found[0] if len(found) == 1 else 0
 
 
 def read_question_table(

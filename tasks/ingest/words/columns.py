@@ -23,7 +23,12 @@ _STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
 _LOOSE_NAMES = (
     ("type", re.compile(r"题型$|试题类型$")),
     ("stem", re.compile(r"题干$|(?:试题|题目|考题)(?:内容|正文|描述|文本)$")),
-    ("answer", re.compile(r"(?:正确|标准|参考)(?:答案|选项)$|^correct (?:answer|option|choice)s?\b.{0,12}$")),
+    (
+        "answer",
+        re.compile(
+            r"(?:正确|标准|参考)(?:答案|选项)$|^correct (?:answer|option|choice|response)s?\b.{0,12}$"
+        ),
+    ),
     ("explanation", re.compile(r"(?:答案|试题|题目)?解析$")),
     ("chapter", re.compile(r"知识点$")),
 )
@@ -334,6 +339,21 @@ def _find_numbered(rows: Sequence[Sequence[str]]) -> Header | None:
     unmapped = [at for at in range(1, width) if at not in {column, *kept.values()}]
     names = header.names or [""] * width
     return Header(header.row, {"number": 0, "stem": column, **kept}, names=names, unmapped=unmapped)
+
+
+_LETTER_CELL = re.compile(r"\s*[（(]?(?P<letter>[a-j])\s*[)）.．、]?\s*")
+
+
+def find_lettered_header(rows: Sequence[Sequence[str]]) -> Header | None:
+    """The columns of a table whose rows are lettered a, b, c … below a name of questions, or None."""
+    if len(rows) < len("ab") + 1 or len(rows[0]) < len(("letter", "stem")):
+        return None
+    header = _read_header(0, rows[0], None)
+    letters = [match["letter"] if (match := _LETTER_CELL.fullmatch(row[0])) else "" for row in rows[1:]]
+    is_run = letters == [*"abcdefghij"[: len(letters)]]
+    if not is_run or header.columns.get("stem", 0) == 0 or header.options:
+        return None
+    return Header(0, {**header.columns, "number": 0}, names=header.names, unmapped=header.unmapped)
 
 
 def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:

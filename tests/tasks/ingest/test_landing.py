@@ -218,6 +218,23 @@ def test_an_answer_file_may_leave_out_which_examination_of_one_paper_it_answers(
     assert (find_companion(paper), find_companion(other), find_answered(key)) == (None, None, None)
 
 
+def test_a_chinese_answer_file_may_leave_out_the_examination_but_not_the_version(tmp_path: Path) -> None:
+    paper = write(tmp_path, "水车原理期末试卷B（2023-2024-2）.txt", PAPER)
+    key = write(tmp_path, "水车原理B卷参考答案及评分标准.txt", "1. √\n")
+    assert (find_companion(paper), find_answered(key)) == (key, paper)
+    key.unlink()
+    for name in (
+        "水车原理A卷参考答案",
+        "水车原理参考答案",
+        "水车原理期中B卷答案",
+        "水车B卷答案",
+        "风车原理B卷答案",
+    ):
+        key = write(tmp_path, f"{name}.txt", "1. √\n")
+        assert find_companion(paper) is None, name
+        key.unlink()
+
+
 def test_an_answer_file_beside_its_paper_says_whose_it_is(tmp_path: Path) -> None:
     key = write(
         tmp_path, "期末A答案.txt", "一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"

@@ -777,3 +777,91 @@ def test_numbered_cells_beside_each_other_that_ask_are_questions_and_those_of_a_
     for grid in (words, room):
         drafts, _ = read([table(grid), "1. What gives light?", "2. What rings?", "3. What grinds barley?"])
         assert [draft.stem for draft in drafts] == ["What gives light?", "What rings?", "What grinds barley?"]
+
+
+_ASKED = [
+    line
+    for number in range(1, 7)
+    for line in (f"{number}. Which mill is number {number}?", "A. sea", "B. hill", "C. wood", "D. town")
+]
+
+
+@pytest.mark.parametrize(
+    "names", [["Item", "Kind of item", "Correct Response", "Standard", "Points"], ["#", "K", "R", "S", "W"]]
+)
+def test_a_column_of_keys_among_others_is_the_key_below_a_title_of_answers(names: list[str]) -> None:
+    keys = [[str(at), "MC", key, f"5.G.{at}", "1"] for at, key in enumerate("ABBCDA", start=1)]
+    drafts, _ = read([*_ASKED, "Answer Key", table([names, *keys]), "MC = multiple choice"])
+    assert ["".join(draft.answer) for draft in drafts] == [*"ABBCDA"]
+    assert drafts[-1].explanation is None
+
+
+def test_a_table_with_letters_below_a_numbered_answer_is_data() -> None:
+    data = [[str(at), "mill", key, f"{at}0", "1"] for at, key in enumerate("ABBCDA", start=1)]
+    drafts, _ = read(
+        [*_ASKED, "Answers", "1. see the table", table([["No", "Name", "Grade", "Sum", "W"], *data])]
+    )
+    assert not any(draft.answer[:1] in (["B"], ["C"], ["D"]) for draft in drafts)
+
+
+def test_numbered_options_are_keyed_by_rows_of_numbers_and_keys_one_below_the_other() -> None:
+    asked = [
+        line
+        for number in range(1, 7)
+        for line in (
+            f"{number}. Which mill is number {number}?",
+            "(1) sea",
+            "(2) hill",
+            "(3) wood",
+            "(4) town (   )",
+        )
+    ]
+    keys = table([["Q1", "Q2", "Q3"], ["(1)", "(3)", "(2)"], ["Q4", "Q5", "Q6"], ["(4)", "(1)", "(2)"]])
+    drafts, _ = read([*asked, "ANSWERS", keys])
+    assert ["".join(draft.answer) for draft in drafts] == [*"ACBDAB"]
+    assert all([text for _, text in draft.options] == ["sea", "hill", "wood", "town"] for draft in drafts)
+
+
+def _lettered(*texts: str) -> str:
+    rows = [[f"{letter}.", text, "2", "CO1"] for letter, text in zip("abcdef", texts, strict=False)]
+    return table([["Q.1", "Question", "Marks", "CO"], *rows])
+
+
+def test_the_lettered_rows_of_a_table_are_questions_where_some_or_all_are_to_be_attempted() -> None:
+    drafts, _ = read(
+        [
+            "SECTION A",
+            "1. Attempt all questions in brief.  2 x 2 = 4",
+            _lettered("What is meant by a mill race?", "List two kinds of sails."),
+            "SECTION B",
+            "2. Attempt any one part of the following:  2 x 1 = 2",
+            _lettered("Explain the lamp of a lighthouse.", "Who keeps the lamp?"),
+        ]
+    )
+    assert [(draft.number_label, draft.stem, draft.marks) for draft in drafts] == [
+        ("a.", "What is meant by a mill race?", 2.0),
+        ("b.", "List two kinds of sails.", 2.0),
+        ("a.", "Explain the lamp of a lighthouse.", 2.0),
+        ("b.", "Who keeps the lamp?", 2.0),
+    ]
+
+
+def test_lettered_rows_below_what_asks_by_itself_stay_its_parts() -> None:
+    drafts, _ = read(
+        [
+            "1. Who keeps the lamp?",
+            "2. A mill stands at the river. Use the table.",
+            _lettered("What is meant by a mill race?", "List two kinds of sails."),
+        ]
+    )
+    assert [draft.stem.splitlines()[0] for draft in drafts] == [
+        "Who keeps the lamp?",
+        "A mill stands at the river. Use the table.",
+    ]
+
+
+@pytest.mark.parametrize("names", [["", "", "", ""], ["No", "Mill", "Grade", "Corn"]])
+def test_a_table_with_a_column_of_letters_below_the_questions_is_no_key(names: list[str]) -> None:
+    data = [[str(at), f"mill {at}", key, f"{at}0"] for at, key in enumerate("ABBCDA", start=1)]
+    drafts, _ = read([*_ASKED, table([names, *data])])
+    assert not any(draft.answer for draft in drafts)
