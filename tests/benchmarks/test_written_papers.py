@@ -32,6 +32,7 @@ GROUPS = Path(__file__).with_name("written_papers")
         ("o", 20, 0.89),
         ("p", 20, 0.68),
         ("q", 20, 0.54),
+        ("u", 20, 0.66),
     ],
 )
 def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floor: float) -> None:
@@ -51,6 +52,8 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
     # What is left are keys that lie beside their papers.
     assert {path.name for path in papers} == {
         "BIO101_Midterm1_FormA_KEY.pdf",
+        "Forklift_Operator_Written_Test_rev3 - ANSWER KEY.docx",
+        "Y10 Biology Paper 1 Nov mock mark scheme.docx",
         "JHS 2 INTEGRATED SCIENCE MARKING SCHEME.docx",
         "2025届高三第二次模拟考试地理答案.docx",
         "C5 Energy Changes topic test MS.docx",
