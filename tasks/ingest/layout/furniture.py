@@ -27,8 +27,9 @@ _NOTICE = re.compile(
     r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
     re.IGNORECASE,
 )
+# something stands after the number of a question: `(B) 13.` offers
 _LEADING_BRACKET = re.compile(
-    rf"^\s*([（(\[]\s*(?:[A-J]{{0,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d))"
+    rf"^\s*([（(\[]\s*(?:|[A-J]{{1,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d)\s*\S)"
 )
 _JUDGED = re.compile(rf"\s*[（(\[]\s*(?:[TF]|{truth_word()})\s*[)）\]]\s*")
 # an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`

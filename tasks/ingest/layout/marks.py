@@ -520,14 +520,16 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
         return None
     value = read_number(match.group("number"))
     rest = piece.text[match.end() :]
-    if value is None or not 0 < value < 1000 or not rest.strip():
+    opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
+    # `QUESTÃO 01` stands above its question, `12` above anything
+    is_alone = not rest.strip()
+    if value is None or not 0 < value < 1000 or (is_alone and not _LETTER.search(opening)):
         return None
     close = match.group("close")
     gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
     gap = gap if gap.isspace() else ""
-    opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
     is_before_bracket = bool(opening) and rest[:1] in tuple("（(")  # `問題1（20点）`, `問1（2）`
-    if not (close or gap or match.group("word") or is_before_bracket):
+    if not (close or gap or match.group("word") or is_before_bracket or is_alone):
         return None
     if (
         not opening
