@@ -25,7 +25,7 @@ def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
     latin = [word for word in WORDS["number_words"] if word.islower()]
     others = [word for word in WORDS["number_words"] if not word.islower()]
-    return rf"(?:(?i:{spell(latin)})\s*+[.．:：#]?(?:\s*(?i:no|number|nr)\s*+[.．:：#]?)?|{spell(['第', *others])})"
+    return rf"(?:(?i:{spell(latin)})\s*+[.．:：#]?(?:\s*(?i:no|number|nr|n\s?[°º])\s*+[.．:：#]?)?|{spell(['第', *others])})"
 
 
 @lru_cache(maxsize=1)
