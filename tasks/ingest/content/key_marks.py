@@ -162,7 +162,7 @@ _TITLE_LEAD = re.compile(r"\s*(?!\d)[^\d:：。.]{2,32}[:：]\s*(?=[（(]?1\s*[.
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
 _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
 _INLINE = re.compile(
-    r"(?:^\s*+|(?<!\s)\s++|[；;。]\s*+)(?:((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))|"
+    r"(?:^\s*+|(?<!\s)\s++|[；;。]\s*+)(?:((?:[（(]\s*)?)(\d{1,3})(?:\s*(?:[、)）．]|[.:：](?!\d))|[-–](?=\s+\D))|"
     rf"{number_word()}\s*(\d{{1,3}})(?!\d)\s*[.．、:：)）]?)\s*"
 )
 

@@ -206,7 +206,7 @@ RUN_OF_KEYS = re.compile(
 )
 # `填空题：1. 主视图`: the first of its answers, or of its questions
 _FIRST = re.compile(r"1\s*[.、．)）]\s*\D")
-_SAID = re.compile(r"(?<=[^\W_])\s?[（(][^\W\d_]{2,12}[)）](?=\s*\w)")
+_SAID = re.compile(r"(?<=[^\W_])\s?[（(](?:[^\W\d_]{2,12}|[√✓✔×✗✘])[)）](?=\s*\w)")
 # `代码题：要求代码完整……（总分40分）` tells how to answer
 _TOTAL = re.compile(rf"[（(,，]\s*(?:{TOTAL}|每小?题)[^（()）]{{0,12}}{POINT}\s*[)）]?\s*$")
 

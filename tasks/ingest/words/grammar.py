@@ -266,12 +266,24 @@ def is_status_line(text: str) -> bool:
     if not _may_begin(text[:2]):
         return False  # `A. …` is no `answer saved`
     folded = _fold_status(text)
-    return len(folded) <= 60 and folded in _status()[0]
+    return len(folded) <= 60 and (folded in _status()[0] or _closes_first(text))
 
 
 def is_closing_line(text: str) -> bool:
-    """Whether it closes a paper: `End of examination`, `（全卷完）`."""
-    return len(text) <= 60 and _fold_status(text.strip("（()） ")) in _closing()
+    """Whether it closes a paper: `End of examination`, `（全卷完）`, `End of exam. Have a great break!`"""
+    return len(text) <= 60 and (
+        _fold_status(text.strip("（()） ")) in _closing() or _closes_first(text.strip("（()） "))
+    )
+
+
+# Where the first clause ends: at a stop, at a dash, or where another script begins.
+_CLAUSE_END = re.compile(r"[.!。！–—]|\s-+\s|(?<=[a-z])\s+(?=[\u3400-\u9fff])")
+
+
+def _closes_first(text: str) -> bool:
+    """Whether the first of several clauses closes a paper, in words that hardly say anything else."""
+    clause, *rest = _CLAUSE_END.split(text.strip(" -—–=*_~"), maxsplit=1)
+    return bool(rest) and " " in clause and _fold_status(clause) in _closing() and "?" not in text
 
 
 _RULES_TITLE = re.compile(
