@@ -11,6 +11,7 @@ from itertools import islice, takewhile
 from tasks.ingest.content.choices import (
     ask_in_passage,
     cut_after_options,
+    cut_badges,
     offer_lettered,
     settle_orders,
     take_chosen,
@@ -447,6 +448,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         drafts.extend(part_drafts)
     take_explanations(drafts)
     take_chosen(drafts)
+    cut_badges(drafts)
     drop_omitted(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)

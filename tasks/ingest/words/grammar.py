@@ -113,10 +113,11 @@ def conduct() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
-    """What opens an answer; group 1 is a closing separator or empty."""
+    """What opens an answer, in one language or two; group 1 is a closing separator or empty."""
     words = WORDS
+    named = f"(?:{_any(words['answer_words'])})"
     return re.compile(
-        rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}(?:{_any(words['answer_words'])})\s*+[.．]?"
+        rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}{named}(?:\s*+[/／]?\s*+{named})?+\s*+[.．]?"
         rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:(?!{_OWN_SIGN})\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:(?!{_OWN_SIGN})\s*>)?)\s*",
         re.IGNORECASE,
     )
