@@ -221,7 +221,7 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
 
 
 # `11. __T__ A cartel …`: a judgement typed into its place
-_FILLED = re.compile(rf"\s*_+\s*(?P<held>[TF]|{truth_word()})\s*_+\s*(?=[^\W_])")
+_FILLED = re.compile(rf"\s*_+\s*(?P<held>[TF]|{truth_word()})\s*_+\s+(?=[^\W_])")
 
 
 def _bracket_filled(lines: IndexedLines) -> IndexedLines:

@@ -310,7 +310,7 @@ def _skip_remarks(tail: str) -> int:
 
 
 FORM = re.compile(
-    r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score|Signature|Date|Signed|Unterschrift|Datum|Firma|Fecha|Assinatura)\s*[:：_]"
+    r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score)\s*[:：_]"
 )
 CASE = re.compile(
     r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"

@@ -184,8 +184,8 @@ def _write_bars(text: str) -> str:
     return f"{text[:begin]} {text[begin + 1 : end].translate(_BARS)} {text[end + 1 :]}"
 
 
-# `١- `, `२. `, `๓) `: the number of a question or an answer in the digits of its script
-_DIGITS = re.compile(r"(?<![^\s(\[|])(?:(?![0-9])\d){1,3}(?=\s?[-–.)\]:،,](?!\d))")
+# `١- `, `२. `, `๓) `: the number of a question or an answer in the digits of its script, first on a line or after a wide gap
+_DIGITS = re.compile(r"(?:^\s*[（(]?|\s{2}|:\s)(?P<number>(?:(?![0-9])\d){1,3})(?=\s?[-–.)\]:،,]\s)")
 
 
 def _write_digits(text: str) -> str:
@@ -195,8 +195,9 @@ def _write_digits(text: str) -> str:
     return _DIGITS.sub(_write_number, text)
 
 
-def _write_number(number: re.Match[str]) -> str:
-    return "".join(str(unicodedata.digit(digit)) for digit in number[0])
+def _write_number(match: re.Match[str]) -> str:
+    lead = match[0][: match.start("number") - match.start()]
+    return lead + "".join(str(unicodedata.digit(digit)) for digit in match["number"])
 
 
 # Wider gaps and longer lines to write on say nothing more, and a pattern that looks at each of their ends takes for ever.

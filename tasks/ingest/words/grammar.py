@@ -115,9 +115,13 @@ def conduct() -> re.Pattern[str]:
 def answer_mark() -> re.Pattern[str]:
     """What opens an answer, in one language or two; group 1 is a closing separator or empty."""
     words = WORDS
-    named = f"(?:{_any(words['answer_words'])})"
+    latin, other = (
+        f"(?:{_any([word for word in words['answer_words'] if word.isascii() is is_latin])})"
+        for is_latin in (True, False)
+    )
+    named = rf"(?:{latin}(?:\s*+[/／]?\s*+{other})?+|{other}(?:\s*+[/／]?\s*+{latin})?+)"
     return re.compile(
-        rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}{named}(?:\s*+[/／]?\s*+{named})?+\s*+[.．]?"
+        rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}{named}\s*+[.．]?"
         rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:(?!{_OWN_SIGN})\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:(?!{_OWN_SIGN})\s*>)?)\s*",
         re.IGNORECASE,
     )
@@ -284,7 +288,9 @@ _CLAUSE_END = re.compile(r"[.!。！–—]|\s-+\s|(?<=[a-z])\s+(?=[\u3400-\u9ff
 def _closes_first(text: str) -> bool:
     """Whether the first of several clauses closes a paper, in words that hardly say anything else."""
     clause, *rest = _CLAUSE_END.split(text.strip(" -—–=*_~"), maxsplit=1)
-    return bool(rest) and " " in clause and _fold_status(clause) in _closing() and "?" not in text
+    folded = _fold_status(clause)
+    is_told = folded.count(" ") > 1 or not folded.isascii()  # `Good luck. That was all he said.`
+    return bool(rest) and is_told and " " in folded and folded in _closing() and "?" not in text
 
 
 _RULES_TITLE = re.compile(
