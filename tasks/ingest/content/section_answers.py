@@ -141,21 +141,6 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                     del lines[place]
                     draft.stem = "\n".join(lines).strip()
     _drop_fields(drafts)
-    _drop_signature(drafts)
-
-
-# `Signature: ________   Date: ________`
-_PLACES = re.compile(r"[^\W\d_]{3,}\s*[:：]\s*(?:_{3,}|$)")
-
-
-def _drop_signature(drafts: Sequence[Draft]) -> None:
-    """Drop the line to be signed below the last question of a paper that has no such line above it."""
-    signed = [
-        draft for draft in drafts if len(_PLACES.findall(draft.stem.rpartition("\n")[2])) > 1 < len(drafts)
-    ]
-    stem, gap, _ = signed[0].stem.rpartition("\n") if len(signed) == 1 else ("", "", "")
-    if gap and signed[0] is drafts[-1] and not has_blank(stem):
-        signed[0].stem = stem
 
 
 # `- Type: single`, `难度：易`: what a bank keeps of each question, one of few values
