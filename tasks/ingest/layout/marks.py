@@ -161,14 +161,12 @@ _PLACES = re.compile(r"[^\W\d_]{3,}\s*[:：]\s*_{3,}")
 
 
 def _find_signature(lines: IndexedLines) -> set[int]:
-    """The one line to be signed below the last question, where no number counts on after it."""
+    """The line to be signed below the last question: no number counts on after it."""
     found = [place for place, piece in enumerate(lines.pieces) if len(_PLACES.findall(piece.text)) > 1]
-    asked = [place for place in lines.numbered if found and place < found[-1]]
-    following = next(
-        (label.value for place, label in lines.numbered.items() if asked and place > found[-1]), 1
-    )
-    is_only = len([place for place in found if asked and place > asked[0]]) == 1
-    return {found[-1]} if is_only and following == 1 else set()
+    last = found[-1] if found else -1
+    is_below = any(place < last for place in lines.numbered)
+    following = next((label.value for place, label in lines.numbered.items() if place > last), 1)
+    return {last} if is_below and following == 1 else set()
 
 
 _HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")

@@ -152,6 +152,9 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     Option A is true, B false.
     """
     text = text.strip()
+    whole = read_truth(text)
+    if whole is not None:
+        return whole, None
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text.strip("（()）[]【】.。 "))
     return truth, (text[len(first) :].strip(" !！,，。.;；:：–—→-") or None) if truth else None
