@@ -293,12 +293,9 @@ def _cut_cells(piece: Piece) -> Piece:
     if row is not None:
         part = f"{row['part']} " if row["part"] else ""
         piece = rewrite(piece.cut(0, row.end("own")), row.start("own"), part)
-    empty = _EMPTY_CELLS.search(piece.text)
-    return piece.cut(0, empty.start()) if empty is not None else piece
-
-
-# the bars of empty cells at the end of a row; `|x|` has no space before its own
-_EMPTY_CELLS = re.compile(r"(?<=\S)(?:\s+\|)+\s*$")
+    end = len(piece.text.rstrip(" |"))
+    # `|x|` has no space before its own bar
+    return piece.cut(0, end) if piece.text[end : end + 2] == " |" else piece
 
 
 def _join_entries(met: Sequence[tuple[Draft, KeyEntry]]) -> list[tuple[Draft, KeyEntry]]:

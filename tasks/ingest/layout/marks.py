@@ -157,12 +157,16 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
 
 
 # `Signature: ________   Date: ________`
-_PLACES = re.compile(r"[^\W\d_]{3,}\s*[:：]\s*_{3,}")
+_PLACES = re.compile(r"[:：]\s*_{3,}")
 
 
 def _find_signature(lines: IndexedLines) -> set[int]:
     """The line to be signed below the last question: no number counts on after it."""
-    found = [place for place, piece in enumerate(lines.pieces) if len(_PLACES.findall(piece.text)) > 1]
+    found = [
+        place
+        for place, piece in enumerate(lines.pieces)
+        if "__" in piece.text and len(_PLACES.findall(piece.text)) > 1
+    ]
     last = found[-1] if found else -1
     is_below = any(place < last for place in lines.numbered)
     following = next((label.value for place, label in lines.numbered.items() if place > last), 1)
