@@ -54,7 +54,7 @@ from tasks.ingest.layout.option_marks import (
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_turns
-from tasks.ingest.layout.worded_headings import write_worded_headings
+from tasks.ingest.layout.worded import write_worded_headings, write_worded_numbers
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
@@ -123,6 +123,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         _write_headings,
         _write_numerals,
         _write_numbers,
+        write_worded_numbers,
         write_worded_headings,
         _write_framed,
         write_alphabets,

@@ -1,0 +1,96 @@
+"""Words that nobody listed before the number of a question, or for that of a heading.
+
+`ΕΡΩΤΗΣΗ 1`, `السؤال الأول: …`: what proves them is the paper. The word comes again, each time with the next number, where
+nothing else counts; or each time with another second word, where every list of questions begins at 1 right below one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.layout.sections import OPTION_A
+from tasks.ingest.words.grammar import not_counting
+from tasks.ingest.words.signs import asks_by_sign
+
+_NUMBERED = re.compile(
+    r"\s*(?P<word>[^\W\d_][^\s\d.:：;,()（）\[\]_/–—-]{1,13})\.?\s+(?:[№#º°]\s?)?(?P<number>\d{1,3})(?![\d%‰°]|[.,:/]\d)"
+    r"(?:\s*[.．:：)）\]–—-]{1,2}\s*|\s*$)"
+)
+# So many numbers must run on without a gap, and so many of them ask by a sign or offer options.
+_LEAST_NUMBERED, _MOST_ASKING = 4, 0.6
+
+
+def write_worded_numbers(lines: IndexedLines) -> IndexedLines:
+    """Write `ΕΡΩΤΗΣΗ 1` and `Swali 2: …` as `1. `, `2. `, where one word counts from 1 and nothing else does.
+
+    Captions and days count as well: what is asked stands below the numbers, and nothing above the first of them.
+    """
+    if len(lines.numbered) > 2:
+        return lines
+    pieces = lines.pieces
+    found: dict[str, list[tuple[int, re.Match[str]]]] = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        match = _NUMBERED.match(piece.text) if piece.kind == "body" and lines.labels[place] is None else None
+        if match is not None and match["word"].casefold() not in not_counting():
+            found[match["word"].casefold()].append((place, match))
+    for own in found.values():
+        places = [place for place, _ in own]
+        if (
+            len(own) < _LEAST_NUMBERED
+            or [int(match["number"]) for _, match in own] != [*range(1, len(own) + 1)]
+            or any(map(_asks, pieces[: places[0]]))
+        ):
+            continue
+        ends = [*places[1:], len(pieces)]
+        asking = sum(any(map(_asks, pieces[place:end])) for place, end in zip(places, ends, strict=True))
+        if asking >= _MOST_ASKING * len(own):
+            return lines.replace(
+                {
+                    place: rewrite(pieces[place], match.end(), f"{int(match['number'])}. ")
+                    for place, match in own
+                }
+            )
+    return lines
+
+
+def _asks(piece: Piece) -> bool:
+    """Whether a line asks by a sign, or offers the first option."""
+    return asks_by_sign(piece.text) or OPTION_A.match(piece.text) is not None
+
+
+_HEADING = re.compile(r"\s*(?P<word>[^\W\d_]{2,16})\s+(?P<which>[^\W\d_]{2,16})\s*[:：]\s*")
+# `السؤال الأول: 1- ب`: answers on the line of the heading
+_FIRST = re.compile(r"[（(]?1\s*[-–.、:：)）]")
+_LEAST_HEADINGS = 2
+
+
+def write_worded_headings(lines: IndexedLines) -> IndexedLines:
+    """Write `السؤال الأول: …` as `Part 1: …`, where every list of numbers begins below such a line."""
+    pieces, labels = lines.pieces, lines.labels
+    firsts = [place for place, label in lines.numbered.items() if label.value == 1]
+    if len(firsts) < _LEAST_HEADINGS:
+        return lines
+    heads = {place - 1: _HEADING.match(pieces[place - 1].text) for place in firsts if place}
+    words = {match["word"] for match in heads.values() if match is not None}
+    if None in heads.values() or len(heads) < len(firsts) or len(words) != 1:
+        return lines
+    word = words.pop()
+    numbers: dict[str, int] = {}
+    found: dict[int, re.Match[str]] = {}
+    for place, piece in enumerate(pieces):
+        match = _HEADING.match(piece.text) if labels[place] is None and piece.kind == "body" else None
+        if match is None or match["word"] != word:
+            continue
+        if place in heads or match["which"] in numbers or _FIRST.match(piece.text, match.end()):
+            numbers.setdefault(match["which"], len(numbers) + 1)
+            found[place] = match
+    if len(numbers) < _LEAST_HEADINGS or any(place not in found for place in heads):
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(pieces[place], match.end(), f"Part {numbers[match['which']]}: ")
+            for place, match in found.items()
+        }
+    )
