@@ -13,6 +13,7 @@ from tasks.ingest.content.choices import (
     cut_after_options,
     cut_badges,
     offer_lettered,
+    offer_plain,
     settle_orders,
     take_chosen,
     take_keys_below,
@@ -440,6 +441,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         read_judged_below(part_drafts)
         part_glued(part_drafts)
         read_answers_below(part_drafts)
+        offer_plain(part_drafts)
         take_shown_keys(part_drafts)
         if region:
             for draft in part_drafts:

@@ -333,6 +333,32 @@ def take_chosen(drafts: Sequence[Draft]) -> None:
             draft.answer = (read_key(chosen.pop(), labels) or []) if len(chosen) == 1 else []
 
 
+# So many questions must be answered by one of their lines, and so many lines at most are offered.
+_LEAST_PLAIN, _MOST_PLAIN, _SHARE_PLAIN = 4, 6, 0.8
+_LABELS = "ABCDEF"
+
+
+def offer_plain(drafts: Sequence[Draft]) -> None:
+    """Let lines without labels below a stem offer answers, where the answer of nearly every question is one of as many."""
+    free = [draft for draft in drafts if not draft.options and len(draft.answer) == 1]
+    lines = [[_fold_option(line) for line in draft.stem.split("\n")[1:]] for draft in free]
+    said = [
+        len(own)
+        for draft, own in zip(free, lines, strict=True)
+        if own.count(_fold_option(draft.answer[0])) == 1
+    ]
+    count, times = Counter(said).most_common(1)[0] if said else (0, 0)
+    if not 1 < count <= _MOST_PLAIN or times < max(_LEAST_PLAIN, _SHARE_PLAIN * len(drafts)):
+        return
+    for draft, own in zip(free, lines, strict=True):
+        answer = _fold_option(draft.answer[0])
+        if own[-count:].count(answer) == 1:
+            draft.stem, *offered = draft.stem.rsplit("\n", count)
+            draft.question_type = "multiple_choice"
+            draft.options = list(zip(_LABELS, offered, strict=False))
+            draft.answer = [_LABELS[own[-count:].index(answer)]]
+
+
 # So many questions must show a badge, of so many words at most.
 _LEAST_BADGES, _LONGEST_BADGE = 5, 3
 

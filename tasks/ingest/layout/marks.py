@@ -53,8 +53,9 @@ from tasks.ingest.layout.option_marks import (
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
+from tasks.ingest.layout.telling_signs import write_telling_signs
 from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_turns
-from tasks.ingest.layout.worded import write_worded_headings, write_worded_numbers
+from tasks.ingest.layout.worded import write_worded_headings, write_worded_numbers, write_worded_options
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
@@ -108,6 +109,8 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         lower_numbers,
         raise_letters,
         write_exports,
+        write_worded_options,
+        write_telling_signs,
         drop_decoration,
         part_lines,
         part_rows,

@@ -60,6 +60,58 @@ def _asks(piece: Piece) -> bool:
     return asks_by_sign(piece.text) or OPTION_A.match(piece.text) is not None
 
 
+_OFFERED = re.compile(
+    r"\s*(?P<word>[^\W\d_]{3,12})\s*(?P<which>[1-8](?!\d)|[A-H](?![^\W_]))\s*[:：.．)）]\s*(?=\S)"
+)
+_SAID = re.compile(r"[:：]\s*(?P<key>(?P<word>[^\W\d_]{3,12})\s*(?P<which>[1-8A-H]))\s*[.。]?\s*$")
+_LEAST_LISTS, _MOST_LISTS = 3, 0.7
+
+
+def write_worded_options(lines: IndexedLines) -> IndexedLines:
+    """Write `Option 1: hen` as `A. hen` and `Answer: Option 1` as `Answer: A`.
+
+    The word counts from 1 again below most questions, and the answers name it.
+    """
+    pieces = lines.pieces
+    offered: dict[str, list[tuple[int, re.Match[str]]]] = defaultdict(list)
+    said: dict[str, list[tuple[int, re.Match[str]]]] = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        if (match := _OFFERED.match(piece.text)) is not None and piece.kind == "body":
+            offered[match["word"].casefold()].append((place, match))
+        elif (match := _SAID.search(piece.text)) is not None:
+            said[match["word"].casefold()].append((place, match))
+    for word, own in offered.items():
+        lists = sum(_read_which(match) == 1 for _, match in own)
+        if lists < _LEAST_LISTS or len(said[word]) < _MOST_LISTS * lists:
+            continue
+        values = [(_read_which(match), place) for place, match in own]
+        if any(
+            value > 1 and (value - 1, place - 1) != before
+            for before, (value, place) in zip([(0, -1), *values], values, strict=False)
+        ):
+            continue
+        changed = {
+            place: rewrite(pieces[place], match.end(), f"{_LETTERS[_read_which(match) - 1]}. ")
+            for place, match in own
+        }
+        changed |= {
+            place: rewrite(
+                pieces[place], match.end("key"), _LETTERS[_read_which(match) - 1], match.start("key")
+            )
+            for place, match in said[word]
+        }
+        return lines.replace(changed)
+    return lines
+
+
+_LETTERS = "ABCDEFGH"
+
+
+def _read_which(match: re.Match[str]) -> int:
+    which = match["which"]
+    return int(which) if which.isdigit() else _LETTERS.index(which) + 1
+
+
 _HEADING = re.compile(r"\s*(?P<word>[^\W\d_]{2,16})\s+(?P<which>[^\W\d_]{2,16})\s*[:：]\s*")
 # `السؤال الأول: 1- ب`: answers on the line of the heading
 _FIRST = re.compile(r"[（(]?1\s*[-–.、:：)）]")
