@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
+from tasks.ingest.content.answer_leads import cut_answer_leads
 from tasks.ingest.content.choices import (
     ask_in_passage,
     cut_after_options,
@@ -448,6 +449,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    cut_answer_leads(drafts)
     take_explanations(drafts)
     take_chosen(drafts)
     cut_badges(drafts)

@@ -202,7 +202,21 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
         options.append((LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
     chosen = [LETTERS[place] for place, (_, match) in enumerate(found) if match["box"] in _TICKED]
+    chosen = chosen or _take_ticks_behind(options)
     return OptionSplit(list(pieces[: marks[0][0]]), options, [], chosen if len(chosen) < len(marks) else [])
+
+
+def _take_ticks_behind(options: list[tuple[str, list[Piece]]]) -> list[str]:
+    """Take out the ticks behind some options, `○ True ✓`; their labels."""
+    ticked = {label: match for label, own in options if (match := _TICK_BEHIND.search(own[-1].text))}
+    if len(ticked) < len(options):
+        for place, (label, own) in enumerate(options):
+            if label in ticked:
+                options[place] = (label, [*own[:-1], own[-1].cut(0, ticked[label].start())])
+    return list(ticked) if len(ticked) < len(options) else []
+
+
+_TICK_BEHIND = re.compile(r"\s[✓✔√★]\s*$")
 
 
 def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
