@@ -32,7 +32,7 @@ GROUPS = Path(__file__).with_name("written_papers")
         ("o", 20, 0.89),
         ("p", 20, 0.68),
         ("q", 20, 0.54),
-        ("u", 20, 0.66),
+        ("u", 20, 0.96),
     ],
 )
 def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floor: float) -> None:
