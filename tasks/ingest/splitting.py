@@ -8,10 +8,13 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
+from tasks.ingest.content.answer_leads import cut_answer_leads
 from tasks.ingest.content.choices import (
     ask_in_passage,
     cut_after_options,
+    cut_badges,
     offer_lettered,
+    offer_plain,
     settle_orders,
     take_chosen,
     take_keys_below,
@@ -442,14 +445,17 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         read_judged_below(part_drafts)
         part_glued(part_drafts)
         read_answers_below(part_drafts)
+        offer_plain(part_drafts)
         take_shown_keys(part_drafts)
         if region:
             for draft in part_drafts:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    cut_answer_leads(drafts)
     take_explanations(drafts)
     take_chosen(drafts)
+    cut_badges(drafts)
     drop_omitted(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)

@@ -9,7 +9,7 @@ A blank is, as papers print it,
 - round brackets of either width with nothing in them but white space and underscores (`( )`, `（　）`, `（__）`), which
   count once; black brackets `【 】` with nothing but white space; square brackets with two spaces or more (`[ ]` is an
   array or a box to tick);
-- a dotted line of five ellipses or more, unless it leads to a number or a word, as in a list of prices; up to four
+- a dotted line of five ellipses or eight dots or more, unless it leads to a number or a word, as in a list of prices; up to four
   mean that something was left out of a quotation.
 
 The brackets of a call, `main()`, are none: nothing stands in them, directly after a letter, a digit or an underscore
@@ -29,7 +29,7 @@ _BLANK = re.compile(
     r"[（(][\s_＿]*[）)](?<![A-Za-z0-9_]\(\))"
     r"|[_＿]{2,}[（(]?(?:[①-⑳]|\d{1,2})[)）]?[_＿]{2,}|[_＿]{2,}|(?<!\S)[_＿](?!\S)|﹍+"
     r"|【\s*】|\[\s{2,}\]"
-    r"|…{5,}(?![A-Za-z0-9_.…])"
+    r"|(?:…{5,}|\.{8,})(?![A-Za-z0-9_.…])"
 )
 
 

@@ -333,6 +333,65 @@ def take_chosen(drafts: Sequence[Draft]) -> None:
             draft.answer = (read_key(chosen.pop(), labels) or []) if len(chosen) == 1 else []
 
 
+# So many questions must be answered by one of their lines, and so many lines at most are offered.
+_LEAST_PLAIN, _MOST_PLAIN, _SHARE_PLAIN = 4, 6, 0.8
+_LABELS = "ABCDEF"
+
+
+def offer_plain(drafts: Sequence[Draft]) -> None:
+    """Let lines without labels below a stem offer answers, where the answer of nearly every question is one of as many."""
+    free = [draft for draft in drafts if not draft.options and len(draft.answer) == 1]
+    lines = [[_fold_option(line) for line in draft.stem.split("\n")[1:]] for draft in free]
+    said = [
+        len(own)
+        for draft, own in zip(free, lines, strict=True)
+        if own.count(_fold_option(draft.answer[0])) == 1
+    ]
+    count, times = Counter(said).most_common(1)[0] if said else (0, 0)
+    if not 1 < count <= _MOST_PLAIN or times < max(_LEAST_PLAIN, _SHARE_PLAIN * len(drafts)):
+        return
+    for draft, own in zip(free, lines, strict=True):
+        answer = _fold_option(draft.answer[0])
+        if own[-count:].count(answer) == 1:
+            draft.stem, *offered = draft.stem.rsplit("\n", count)
+            draft.question_type = "multiple_choice"
+            draft.options = list(zip(_LABELS, offered, strict=False))
+            draft.answer = [_LABELS[own[-count:].index(answer)]]
+
+
+# So many questions must show a badge, of so many words at most.
+_LEAST_BADGES, _LONGEST_BADGE = 5, 3
+
+
+def cut_badges(drafts: Sequence[Draft]) -> None:
+    """Cut what a platform prints after the right options only: `Spot instances Most Voted`.
+
+    All keyed options end with it, no other does, and what stands before it differs: five right answers
+    `All of the above` end alike, too.
+    """
+    keyed = [draft for draft in drafts if 0 < len(draft.answer) < len(draft.options)]
+    right = [text.split() for draft in keyed for label, text in draft.options if label in draft.answer]
+    wrong = [text.split() for draft in keyed for label, text in draft.options if label not in draft.answer]
+    if len(keyed) < _LEAST_BADGES:
+        return
+    for count in range(_LONGEST_BADGE, 0, -1):
+        badge = right[0][-count:]
+        rests = {" ".join(words[:-count]) for words in right if words[-count:] == badge}
+        if (
+            "" not in rests
+            # `3 cm`: a unit is no badge
+            and not badge[0][0].islower()
+            and len(rests) == len(right)
+            and not any(words[-count:] == badge for words in wrong)
+        ):
+            for draft in keyed:
+                draft.options = [
+                    (label, text.rsplit(None, count)[0] if label in draft.answer else text)
+                    for label, text in draft.options
+                ]
+            return
+
+
 # `The oldest (B)`: the text of an option before its letter
 _LETTER_BEHIND = re.compile(r"[（(\[]\s*([A-Ja-j])\s*[)）\]]\s*[.。]?$")
 

@@ -162,7 +162,7 @@ _TITLE_LEAD = re.compile(r"\s*(?!\d)[^\d:：。.]{2,32}[:：]\s*(?=[（(]?1\s*[.
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
 _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
 _INLINE = re.compile(
-    r"(?:^\s*+|(?<!\s)\s++|[；;。]\s*+)(?:((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))|"
+    r"(?:^\s*+|(?<!\s)\s++|[；;。]\s*+)(?:((?:[（(]\s*)?)(\d{1,3})(?:\s*(?:[、)）．]|[.:：](?!\d))|[-–](?=\s+\D))|"
     rf"{number_word()}\s*(\d{{1,3}})(?!\d)\s*[.．、:：)）]?)\s*"
 )
 
@@ -174,7 +174,7 @@ def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
     """The numbers of `1、44（…）  2、10  3、3(2)` that run 1 by 1, and where each begins and ends."""
     found = list(_INLINE.finditer(piece.text)) if _DIGIT.search(piece.text) else []
     # `1、…（2）…`: the bracketed number counts the points of the first answer
-    found = [mark for mark in found if bool(mark.group(1)) == bool(found[0].group(1))]
+    found = [mark for mark in found if _form(mark) == _form(found[0])]
     if len(found) < 2 or (found[0].start() > 0 and piece.text[: found[0].start()].strip()):
         return _split_at_commas(piece.text)
     chosen = found[:1]
@@ -182,6 +182,11 @@ def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
         if _read_value(mark) == _read_value(chosen[-1]) + 1:
             chosen.append(mark)
     return [(_read_value(mark), mark.start(), mark.end()) for mark in chosen] if len(chosen) > 1 else []
+
+
+def _form(mark: re.Match[str]) -> tuple[bool, bool]:
+    """Whether a number stands in brackets, and whether a dash closes it: `from 1- May`."""
+    return bool(mark[1]), mark[0].rstrip()[-1:] in ("-", "–")
 
 
 # `7 F (only plants), 8 T, 9 F`: numbers without a stop, each after a comma

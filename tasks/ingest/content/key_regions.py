@@ -247,7 +247,8 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     for piece in section.pieces[: block[0] if block is not None else None]:
         entries = read_key_line(piece.text)
         # the letters of `Answers: 1 B, 2 A, 3 C, 4 B` run from A to B, too
-        if len(entries) >= 2 and (ANSWER_MARK.match(piece.text) or not offers_options([piece], True)):
+        is_named = ANSWER_MARK.match(piece.text) or _NAMED_ROW.match(piece.text)
+        if len(entries) >= 2 and (is_named or not offers_options([piece], True)):
             if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
                 kept.pop()
             found.append(piece)
@@ -259,6 +260,10 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     if found:
         keys.append(KeyPart(found, section.number, section.fine, index))
     return kept
+
+
+# `Ключ: 1 – B, 2 – A`: a word of any language before the first number
+_NAMED_ROW = re.compile(r"\s*[^\W\d_]{3,16}\s*[:：]\s*[（(]?\d")
 
 
 def _names_keys(piece: Piece) -> bool:

@@ -288,12 +288,14 @@ _ROW = re.compile(
 
 
 def _cut_cells(piece: Piece) -> Piece:
-    """A row without the bars between its cells, its number and its marks."""
+    """A row without its number, its marks, and its empty cells."""
     row = _ROW.match(piece.text)
-    if row is None:
-        return piece
-    part = f"{row['part']} " if row["part"] else ""
-    return rewrite(piece.cut(0, row.end("own")), row.start("own"), part)
+    if row is not None:
+        part = f"{row['part']} " if row["part"] else ""
+        piece = rewrite(piece.cut(0, row.end("own")), row.start("own"), part)
+    end = len(piece.text.rstrip(" |"))
+    # `|x|` has no space before its own bar
+    return piece.cut(0, end) if piece.text[end : end + 2] == " |" else piece
 
 
 def _join_entries(met: Sequence[tuple[Draft, KeyEntry]]) -> list[tuple[Draft, KeyEntry]]:

@@ -16,7 +16,13 @@ from tasks.ingest.content.drafts import Draft, by_section
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, FILLED_BRACKET, take_below
 from tasks.ingest.content.judged_statements import CLOSES_EMPTY
 from tasks.ingest.content.printed_marks import take_marks
-from tasks.ingest.layout.options import offers_below_asking, offers_letters, offers_options, offers_tasks
+from tasks.ingest.layout.options import (
+    count_listed,
+    offers_below_asking,
+    offers_letters,
+    offers_options,
+    offers_tasks,
+)
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
@@ -565,9 +571,24 @@ def find_offering(
         if len(chosen) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
             found.update(chosen)
         offering = sum(offers_options(one, False) or offers_below_asking(one) for one in lines.values())
-        if offering >= max(_LEAST_USUAL, _MOST_USUAL * len(own)):
+        if offering >= max(_LEAST_USUAL, _MOST_USUAL * len(own)) or _are_listed_alike([*lines.values()]):
             found.update(place for place in own if not offers_tasks(lines[place]))
     return found
+
+
+def _are_listed_alike(questions: Sequence[Sequence[Piece]]) -> bool:
+    """Whether nearly all questions have as many short lettered lines, and enough of them ask.
+
+    Parts of questions differ in number, and stand below what sets a task.
+    """
+    told = [count_listed(one) for one in questions]
+    counts = Counter(count for count, _ in told if count)
+    usual = max(counts.values(), default=0)
+    asking = sum(asks for count, asks in told if count)
+    return usual >= max(_LEAST_USUAL, _MOST_USUAL * len(told)) and asking >= _LEAST_ASKING * len(told)
+
+
+_LEAST_ASKING = 0.3
 
 
 # `Heating drives off the water. Therefore the answer is (b).`

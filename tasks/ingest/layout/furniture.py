@@ -27,8 +27,9 @@ _NOTICE = re.compile(
     r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
     re.IGNORECASE,
 )
+# something stands after the number of a question: `(B) 13.` offers
 _LEADING_BRACKET = re.compile(
-    rf"^\s*([（(\[]\s*(?:[A-J]{{0,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d))"
+    rf"^\s*([（(\[]\s*(?:|[A-J]{{1,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d)\s*\S)"
 )
 _JUDGED = re.compile(rf"\s*[（(\[]\s*(?:[TF]|{truth_word()})\s*[)）\]]\s*")
 # an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`
@@ -171,7 +172,7 @@ _LEAST_KEYS, _LEAST_RISING = 3, 0.7
 
 def write_leading_keys(lines: IndexedLines) -> IndexedLines:
     """Write `B 1. …` and `(AC) Question 2: …` as `1. … (B)`, where the numbers run on."""
-    lines = _join_keys_above(lines)
+    lines = _bracket_filled(_join_keys_above(lines))
     found: list[tuple[int, re.Match[str], int]] = []
     for place in lines.open_with(_MAY_OPEN_KEY):
         piece = lines.pieces[place]
@@ -217,6 +218,29 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
             else _append(line, bracket)
         )
     return bare.replace(written)
+
+
+# `11. __T__ A cartel …`: a judgement typed into its place
+_FILLED = re.compile(rf"\s*_+\s*(?P<held>[TF]|{truth_word()})\s*_+\s+(?=[^\W_])")
+
+
+def _bracket_filled(lines: IndexedLines) -> IndexedLines:
+    """Write judgements typed between underscores after numbers in brackets, `11. (T) A cartel …`."""
+    if "_" not in lines.text:
+        return lines
+    found = {
+        place: (label.end, match)
+        for place, label in lines.numbered.items()
+        if (match := _FILLED.match(lines.pieces[place].text, label.end)) is not None
+    }
+    if len(found) < _LEAST_KEYS:
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(lines.pieces[place], match.end(), f" ({match['held']}) ", begin)
+            for place, (begin, match) in found.items()
+        }
+    )
 
 
 _KEY_ALONE = re.compile(r"\s*[（(\[]?\s*([A-H]{1,4})\s*[)）\]]?\s*")

@@ -79,7 +79,7 @@ _TITLE_END = re.compile(
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _ASKS = re.compile("[?？]")
 _TWO_LANGUAGES = re.compile(
-    r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
+    r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|(?P<latin>[A-Za-z][A-Za-z/ &'’-]{2,60}?)\s*[/／]?\s*(?:[甲乙丙丁戊己]部\s+)?(?P<second>[\u4e00-\u9fff]{2,12})"
 )
 _LATIN = re.compile("[A-Za-z]")
 _REMARK_GAP = re.compile(r"[\s：:。．.;；、,，—–-]+")
@@ -206,7 +206,7 @@ RUN_OF_KEYS = re.compile(
 )
 # `填空题：1. 主视图`: the first of its answers, or of its questions
 _FIRST = re.compile(r"1\s*[.、．)）]\s*\D")
-_SAID = re.compile(r"(?<=[^\W_])\s?[（(][^\W\d_]{2,12}[)）](?=\s*\w)")
+_SAID = re.compile(r"(?<=[^\W_])\s?[（(](?:[^\W\d_]{2,12}|[√✓✔×✗✘])[)）](?=\s*\w)")
 # `代码题：要求代码完整……（总分40分）` tells how to answer
 _TOTAL = re.compile(rf"[（(,，]\s*(?:{TOTAL}|每小?题)[^（()）]{{0,12}}{POINT}\s*[)）]?\s*$")
 
@@ -257,6 +257,7 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
         mixed = _TWO_LANGUAGES.fullmatch(title) if _LATIN.search(title) else None
         if mixed:  # `判断题 True/False`, `Short answers 简答题`
             fine = match_exactly(simplify(mixed.group("first") or mixed.group("second")))
+            fine = fine or (match_exactly(mixed.group("latin")) if mixed.group("latin") else None)
             if fine is not None:
                 return fine
         if len(title) > (_TITLE_LIMIT if is_strong else _BARE_TITLE_LIMIT):

@@ -41,8 +41,25 @@ def drop_idle(lines: IndexedLines) -> IndexedLines:
         if (mark := answer_mark().match(pieces[place].text)) is not None
         and _EMPTY_ANSWER.fullmatch(pieces[place].text, mark.end()) is not None
     }
-    idle |= _find_titles(lines) | _find_unfilled(lines)
+    idle |= _find_titles(lines) | _find_unfilled(lines) | _find_signature(lines)
     return lines.replace({}, idle)
+
+
+# `Signature: ________   Date: ________`
+_PLACES = re.compile(r"[:：]\s*_{3,}")
+
+
+def _find_signature(lines: IndexedLines) -> set[int]:
+    """The line to be signed below the last question: no number counts on after it."""
+    found = [
+        place
+        for place, piece in enumerate(lines.pieces)
+        if "__" in piece.text and len(_PLACES.findall(piece.text)) > 1
+    ]
+    last = found[-1] if found else -1
+    is_below = any(place < last for place in lines.numbered)
+    following = next((label.value for place, label in lines.numbered.items() if place > last), 1)
+    return {last} if is_below and following == 1 else set()
 
 
 # `Answer: ________`, `Answer: A __ B __`: a place to write on

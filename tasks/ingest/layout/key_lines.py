@@ -28,7 +28,7 @@ _TITLED = re.compile(rf"(?!\d)[^:：。？?]{{2,16}}?(?<!\d)\s+(?={_OPEN}\d)")
 _LETTERS = r"[A-J](?:[、,，]\s?[A-J](?![A-Za-z]))+|[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?"
 KEY_MARK = rf"(?:{_LETTERS}|全选|{TRUTH_KEY}|[a-j](?![a-z])|[①-⑩]{{1,5}})"
 _ENTRY = re.compile(
-    rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s|(?=[（(][A-J√×✓✗TF对错]))\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+    rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→>/]{{1,2}}|\s|(?=[（(][A-J√×✓✗TF对错]))\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
@@ -43,7 +43,7 @@ _LETTERS_RUN = re.compile(
 _DIGIT = re.compile(r"\d")
 # what stands in no entry: no line that holds much of it is made of keys
 _FOREIGN = re.compile(
-    rf"[^\s第题\d.．、:：,，()（）\[\]【】#\-–—=→A-Za-z①-⑩{''.join(sorted(character for word in (*truth_words()[0], *truth_words()[1]) for character in word if not character.isascii()))}]+"
+    rf"[^\s第题\d.．、:：,，()（）\[\]【】#\-–—=→>/A-Za-z①-⑩{''.join(sorted(character for word in (*truth_words()[0], *truth_words()[1]) for character in word if not character.isascii()))}]+"
 )
 
 
@@ -479,7 +479,7 @@ _TITLE = re.compile(
 # one key, or several of one alphabet that touch each other
 _LONE_KEY = re.compile(rf"[（(\[【]?\s*([A-J]+|[a-j]+|[TF]+|[YN]+|{truth_word()}+)\s*[)）\]】]?")
 _IN_BRACKET = re.compile(r"([（(\[【])\s*([^\s（(\[【】\])）]+)\s*([】\])）])")
-_BETWEEN_KEYS = re.compile(r"[\s,，、;；.。|]+")
+_BETWEEN_KEYS = re.compile(r"(?:[\s,，、;；.。|]|(?<=[A-J])[-–](?=[A-J](?![A-Za-z])))+")
 # what a line of nothing but keys may begin with
 _KEY_STARTS = frozenset("（([【ABCDEFGHIJTFYNabcdefghij,，、;；.。|") | frozenset(
     character for word in (*truth_words()[0], *truth_words()[1]) for character in (word[0], word[0].upper())

@@ -44,7 +44,6 @@ from tasks.ingest.layout.mending import (
     turn_boxes,
     write_bare_letters,
     write_boxes,
-    write_ticked_lists,
     write_truths,
 )
 from tasks.ingest.layout.numbered_options import write_numbered_options
@@ -56,7 +55,9 @@ from tasks.ingest.layout.option_marks import (
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.short_headings import write_short_headings
+from tasks.ingest.layout.telling_signs import write_telling_signs, write_ticked_lists
 from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_titled, write_turns
+from tasks.ingest.layout.worded import write_worded_headings, write_worded_numbers, write_worded_options
 from tasks.ingest.words.grammar import (
     asking,
     may_open_number_word,
@@ -108,6 +109,8 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         raise_letters,
         write_titled,
         write_exports,
+        write_worded_options,
+        write_telling_signs,
         drop_decoration,
         part_lines,
         part_rows,
@@ -124,6 +127,8 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         write_short_headings,
         _write_numerals,
         _write_numbers,
+        write_worded_numbers,
+        write_worded_headings,
         _write_framed,
         write_alphabets,
         write_letters,

@@ -246,45 +246,6 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
     )
 
 
-# what stands before the lines of a list, and what before those of them that are right
-_LIST_LINE = re.compile(r"\s*(?P<sign>[○◯□☐◻▢◦•·▪*+\-–—✗✘❌✓✔√☑✅◉●■])\s+(?=\S)")
-_RIGHT_SIGNS = frozenset("✓✔√☑✅◉●■")
-
-
-def write_ticked_lists(lines: IndexedLines) -> IndexedLines:
-    """Write `○ salt`, `✓ iron` as boxes, where most lists have exactly one line with the other sign."""
-    found = lines.find(_LIST_LINE, is_sign)
-    lists: list[list[int]] = []
-    for place in sorted(found):
-        if lists and lists[-1][-1] == place - 1:
-            lists[-1].append(place)
-        else:
-            lists.append([place])
-    pairs: Counter[tuple[str, str]] = Counter()
-    for own in lists:
-        signs = Counter(found[place]["sign"] for place in own)
-        ticks = [sign for sign, count in signs.items() if sign in _RIGHT_SIGNS and count == 1]
-        if len(signs) == len(("right", "wrong")) and len(ticks) == 1:
-            pairs[next(sign for sign in signs if sign != ticks[0]), ticks[0]] += 1
-    if not pairs:
-        return lines
-    ((wrong, right), count) = pairs.most_common(1)[0]
-    offered = [own for own in lists if {found[place]["sign"] for place in own} <= {wrong, right}]
-    if count < max(_LEAST_SQUARES, _MOST_TICKED * sum(len(own) > 1 for own in offered)):
-        return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), "☑ " if match["sign"] == right else "☐ ")
-            for own in offered
-            for place in own
-            if len(own) > 1 and (match := found[place])
-        }
-    )
-
-
-_MOST_TICKED = 0.7
-
-
 # `□ a) the mill`: a box to cross before an option with its letter
 _LETTERED_BOX = re.compile(r"\s*[□☐◻○◯]\s*(?=[（(]?[A-Ja-j]\s*[)）.．、]\s*\S)")
 _TICKED = re.compile(r"[☑☒✓✔■●]\s*[（(]?[A-Ja-j]\s*[)）.．、]")

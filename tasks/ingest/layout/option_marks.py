@@ -143,8 +143,19 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
             continue
         entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
         held = {index for group in sets for index, _ in group}
+        led = re.compile(rf"\s*(?P<lead>[^\W\d_][^:：\d]{{1,15}}[:：])\s*(?P<keys>[{alphabet}])\s*[.。]?\s*")
+        said = {
+            index: match
+            for index, piece in enumerate(pieces)
+            if index not in held and (match := led.fullmatch(piece.text)) is not None
+        }
+        leads = Counter(match["lead"] for match in said.values())
         keys = {
-            index: [] if index in held else _find_keys(piece.text, entry)
+            index: []
+            if index in held
+            else [said[index].span("keys")]
+            if index in said and leads[said[index]["lead"]] >= max(_LEAST_KEYS, _MOST_LED * len(sets))
+            else _find_keys(piece.text, entry)
             for index, piece in enumerate(pieces)
         }
         if len(sets) < _LEAST_OF_ALPHABET and sum(map(len, keys.values())) < _LEAST_KEYS:
@@ -163,6 +174,8 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
 
 
 _LEAST_OF_ALPHABET, _LEAST_KEYS = 2, 3
+# a word before a letter, `תשובה: ב`, opens answers where it stands below so many lists
+_MOST_LED = 0.7
 # `Вариант 1:`, `第1問`: what keys may stand behind; a key behind its number, or alone; what may explain the last one
 _KEY_LEAD = re.compile(r"(?:[^:：\d]{0,16}\d?\s*[:：]|第\s*\d\s*\w\s)\s*")
 _KEY_ENTRY = (

@@ -110,6 +110,28 @@ def offers_below_asking(pieces: Sequence[Piece]) -> bool:
 _TWO = 2
 
 
+def count_listed(pieces: Sequence[Piece]) -> tuple[int, bool]:
+    """How many short lines with letters stand below a stem that sets no task, and whether it asks.
+
+    `Solve:` above `a) x + 1 = 2` sets one, `What do these stand for?` asks for each of them.
+    """
+    texts = tuple([piece.text for piece in pieces])
+    chain = _find_best_in(texts, True) or ()
+    if len(chain) <= _TWO or not chain[0].piece or not all(mark.at_start for mark in chain):
+        return 0, False
+    stem = "\n".join(texts[: chain[0].piece])
+    asks = closes_asking(stem)
+    is_task = (not asks and task().match(stem[_last_sentence(stem) :])) or _SEVERAL.search(stem)
+    if is_task or not _are_short(_list_texts(chain, texts)) or _are_tasks(chain, texts):
+        return 0, False
+    return len(chain), asks
+
+
+_SEVERAL = re.compile(
+    r"(?i)(?<!of )(?<!which )\b(?:the following|these|each)\b|(?<!de los )(?<!de las )\bsiguientes\b|\bfolgenden?\b|(?<!des )\bsuivant"
+)
+
+
 def offers_tasks(pieces: Sequence[Piece]) -> bool:
     """Whether what is lettered below a stem are parts that set tasks."""
     texts = tuple([piece.text for piece in pieces])
@@ -180,7 +202,21 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
         options.append((LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
     chosen = [LETTERS[place] for place, (_, match) in enumerate(found) if match["box"] in _TICKED]
+    chosen = chosen or _take_ticks_behind(options)
     return OptionSplit(list(pieces[: marks[0][0]]), options, [], chosen if len(chosen) < len(marks) else [])
+
+
+def _take_ticks_behind(options: list[tuple[str, list[Piece]]]) -> list[str]:
+    """Take out the ticks behind some options, `○ True ✓`; their labels."""
+    ticked = {label: match for label, own in options if (match := _TICK_BEHIND.search(own[-1].text))}
+    if len(ticked) < len(options):
+        for place, (label, own) in enumerate(options):
+            if label in ticked:
+                options[place] = (label, [*own[:-1], own[-1].cut(0, ticked[label].start())])
+    return list(ticked) if len(ticked) < len(options) else []
+
+
+_TICK_BEHIND = re.compile(r"\s[✓✔√★]\s*$")
 
 
 def _find_circled(texts: Sequence[str]) -> list[Marker] | None:

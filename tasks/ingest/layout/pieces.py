@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -124,7 +125,7 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
         if place in framed and _FRAME.fullmatch(line.text) is not None:
             continue
         text, sources = clean_line(line.text)
-        text = _write_bars(text) if place in framed else text
+        text = _write_digits(_write_bars(text) if place in framed else text)
         begin = start
         if is_marked_up:
             text, sources = _strip_markup(text, sources)
@@ -181,6 +182,22 @@ def _write_bars(text: str) -> str:
     if text[begin] == "|":
         return text
     return f"{text[:begin]} {text[begin + 1 : end].translate(_BARS)} {text[end + 1 :]}"
+
+
+# `١- `, `२. `, `๓) `: the number of a question or an answer in the digits of its script, first on a line or after a wide gap
+_DIGITS = re.compile(r"(?:^\s*[（(]?|\s{2}|:\s)(?P<number>(?:(?![0-9])\d){1,3})(?=\s?[-–.)\]:،,]\s)")
+
+
+def _write_digits(text: str) -> str:
+    """Write the numbers that count in the digits that the rules know; what is asked keeps its own."""
+    if text.isascii() or _DIGITS.search(text) is None:
+        return text
+    return _DIGITS.sub(_write_number, text)
+
+
+def _write_number(match: re.Match[str]) -> str:
+    lead = match[0][: match.start("number") - match.start()]
+    return lead + "".join(str(unicodedata.digit(digit)) for digit in match["number"])
 
 
 # Wider gaps and longer lines to write on say nothing more, and a pattern that looks at each of their ends takes for ever.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import dropwhile
 
 from tasks.ingest.layout.heading_search import BULLET
-from tasks.ingest.layout.headings import INSTRUCTION, SHARES, is_instruction, opens_case
+from tasks.ingest.layout.headings import INSTRUCTION, ONLY_WORTH, SHARES, is_instruction, opens_case
 from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import PASSAGE, Piece, join_pieces
@@ -357,9 +357,15 @@ def names_range(piece: Piece) -> bool:
     return _BARE_RANGE.fullmatch(piece.text) is not None
 
 
+# What an exercise gives stands above its questions, however short it is.
+_EXERCISE = re.compile(r"(?i)exercice\b")
+
+
 def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
     """The material before questions and the last question number it serves."""
     lines = [line for line in lines if line.text.strip()]
+    if lines and ONLY_WORTH.fullmatch(lines[0].text):
+        lines = lines[1:]  # `Exercice 2 (5 points)`
     while (
         lines
         and (INSTRUCTION.search(lines[0].text) or CHOOSE_SOME.search(lines[0].text))
@@ -393,7 +399,11 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         not is_marked
         and not (section.number and _GIVEN.match(lines[0].text) and _LEADS.search(lines[-1].text.rstrip()))
         and not (is_analysis and len(text) > 40)
-        and not (section.fine is None and section.number and len(text) > 200)
+        and not (
+            section.fine is None
+            and section.number
+            and (len(text) > 200 or (_EXERCISE.match(section.label) and text.endswith(".")))
+        )
     ):
         return None, None
     told = next((line for line in lines if SHARES.match(line.text)), None)

@@ -208,7 +208,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     first = section.pieces[0].text.strip()
     children_numbers = _child_numbers(section)
-    if last and children_numbers and children_numbers[0] == last + 1:
+    if last and children_numbers and _counts_on(children_numbers, last):
         return False
     if section.style == "part" and ONLY_WORTH.fullmatch(first) and len(children_numbers) >= 2:
         return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
@@ -253,6 +253,13 @@ def _is_question(section: Section, last: int = 0) -> bool:
         first
     )
     return not (is_short and not asks_itself and not MARKS_GROUP.match(first))
+
+
+def _counts_on(values: Sequence[int], last: int) -> bool:
+    """Whether numbers count through the paper, a table of questions between them and the last."""
+    return values[0] == last + 1 or (
+        values[0] > last and len(values) > 1 and values == [*range(values[0], values[0] + len(values))]
+    )
 
 
 def _opens_list(section: Section, last: int) -> bool:

@@ -134,6 +134,11 @@ def is_between_keys(text: str) -> bool:
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
     folded = text.strip().strip("（()）[]【】.。 «»‹›\"'“”‘’「」")
+    both = folded.split()
+    if len(both) == 2 and all(map(str.isalpha, both)) and both[0].isascii() != both[1].isascii():
+        # `True 是`: the same in two languages
+        first, second = map(read_truth, both)
+        return first if first == second else None
     true, false = truth_words()
     word = folded.casefold()
     if word in true or folded in _TRUE_LETTERS:
@@ -147,6 +152,9 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     Option A is true, B false.
     """
     text = text.strip()
+    whole = read_truth(text)
+    if whole is not None:
+        return whole, None
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text.strip("（()）[]【】.。 "))
     return truth, (text[len(first) :].strip(" !！,，。.;；:：–—→-") or None) if truth else None

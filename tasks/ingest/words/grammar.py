@@ -25,7 +25,7 @@ def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
     latin = [word for word in WORDS["number_words"] if word.islower()]
     others = [word for word in WORDS["number_words"] if not word.islower()]
-    return rf"(?:(?i:{spell(latin)})\s*+[.．:：#]?(?:\s*(?i:no|number|nr)\s*+[.．:：#]?)?|{spell(['第', *others])})"
+    return rf"(?:(?i:{spell(latin)})\s*+[.．:：#]?(?:\s*(?i:no|number|nr|n\s?[°º])\s*+[.．:：#]?)?|{spell(['第', *others])})"
 
 
 @lru_cache(maxsize=1)
@@ -113,10 +113,15 @@ def conduct() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
-    """What opens an answer; group 1 is a closing separator or empty."""
+    """What opens an answer, in one language or two; group 1 is a closing separator or empty."""
     words = WORDS
+    latin, other = (
+        f"(?:{_any([word for word in words['answer_words'] if word.isascii() is is_latin])})"
+        for is_latin in (True, False)
+    )
+    named = rf"(?:{latin}(?:\s*+[/／]?\s*+{other})?+|{other}(?:\s*+[/／]?\s*+{latin})?+)"
     return re.compile(
-        rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}(?:{_any(words['answer_words'])})\s*+[.．]?"
+        rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}{named}\s*+[.．]?"
         rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:(?!{_OWN_SIGN})\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:(?!{_OWN_SIGN})\s*>)?)\s*",
         re.IGNORECASE,
     )
@@ -266,12 +271,26 @@ def is_status_line(text: str) -> bool:
     if not _may_begin(text[:2]):
         return False  # `A. …` is no `answer saved`
     folded = _fold_status(text)
-    return len(folded) <= 60 and folded in _status()[0]
+    return len(folded) <= 60 and (folded in _status()[0] or _closes_first(text))
 
 
 def is_closing_line(text: str) -> bool:
-    """Whether it closes a paper: `End of examination`, `（全卷完）`."""
-    return len(text) <= 60 and _fold_status(text.strip("（()） ")) in _closing()
+    """Whether it closes a paper: `End of examination`, `（全卷完）`, `End of exam. Have a great break!`"""
+    return len(text) <= 60 and (
+        _fold_status(text.strip("（()） ")) in _closing() or _closes_first(text.strip("（()） "))
+    )
+
+
+# Where the first clause ends: at a stop, at a dash, or where another script begins.
+_CLAUSE_END = re.compile(r"[.!。！–—]|\s-+\s|(?<=[a-z])\s+(?=[\u3400-\u9fff])")
+
+
+def _closes_first(text: str) -> bool:
+    """Whether the first of several clauses closes a paper, in words that hardly say anything else."""
+    clause, *rest = _CLAUSE_END.split(text.strip(" -—–=*_~"), maxsplit=1)
+    folded = _fold_status(clause)
+    is_told = folded.count(" ") > 1 or not folded.isascii()  # `Good luck. That was all he said.`
+    return bool(rest) and is_told and " " in folded and folded in _closing() and "?" not in text
 
 
 _RULES_TITLE = re.compile(

@@ -36,11 +36,17 @@ def form_of(label: Label) -> tuple[str, str]:
 
 
 _SPELLED = "One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten"
+# what heads a part of a paper, as a title or in capitals throughout
+_PARTS = (
+    "Part|Section|Unit|Round|Bagian|Bölüm|Phần|Deel|Część|Runde|Ronda|Manche|Раунд|Teil|Abschnitt|Parte|Partie|Exercice|"
+    "Sección|Seccion|Sezione|Seção|Часть|Раздел|Розділ|Частина"
+)
+
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "part",
         re.compile(
-            r"(?:Part|Section|Unit|Round|PART|SECTION|UNIT|ROUND|Bagian|BAGIAN|Bölüm|BÖLÜM|Phần|PHẦN|Deel|DEEL|Część|CZĘŚĆ|Runde|RUNDE|Ronda|Manche|Раунд|Teil|Abschnitt|Parte|PARTE|Partie|PARTIE|Exercice|Secci[oó]n|Sezione|Часть|Раздел|ЧАСТЬ|РАЗДЕЛ)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
+            rf"(?:{_PARTS}|{_PARTS.upper()})\s*[-:.]?\s*([IVX]{{1,5}}|[A-H]|\d{{1,2}}|{_SPELLED}|{_SPELLED.lower()}|{_SPELLED.upper()})"
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
@@ -61,7 +67,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q|Pregunta|PREGUNTA|Domanda|DOMANDA|Quest[aã]o|QUEST[AÃ]O|Exercice|Aufgabe|Frage)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr|[Nn]\s?[°º])|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
         ),
     ),
     (
@@ -71,7 +77,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    ("word", re.compile(r"Q\s*\.?\s*(\d{1,3})(?:\s*[.．:：、)）]\s*+(?!\d)|\s*-?\s*(?!\w))")),
+    ("word", re.compile(r"Q\s*\.?\s*(\d{1,3})(?:\s*[.．:：、)）](?:\s++|(?!\d))|\s*-?\s*(?!\w))")),
     (
         "word",
         re.compile(

@@ -145,8 +145,8 @@ def find_type_in_title(title: str) -> FineType | None:
     return _find_longest(_fold(title)) or find_type_by_pattern(title)
 
 
-# All patterns are English. The last four letters are others of s, k and i to a pattern that minds no case.
-_LETTERS = re.compile("[A-Za-zſ\u212aİı]{3}")
+# All patterns are English or Arabic. The last four letters are others of s, k and i to a pattern that minds no case.
+_LETTERS = re.compile("[A-Za-zſ\u212aİı\u0620-\u064a]{3}")
 _ODD_LETTERS = re.compile("[ſ\u212aİı]")
 
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from tasks.questions import fill_blanks, has_blank
 
-# Latin, full-width, Arabic; a mark within a word is part of an address
-MARK: Final = r"[?？؟](?!\w)"
+# Latin, full-width, Arabic; after Greek letters `;`; a mark within a word is part of an address
+MARK: Final = r"(?:[?？؟]|;(?<=[\u0370-\u03ff];))(?!\w)"
 _MARK = re.compile(MARK)
-_LAST_MARK = re.compile(r"[?？؟][)）\"”’»]?[\s.。:：]*$")
+_LAST_MARK = re.compile(r"(?:[?？؟]|;(?<=[\u0370-\u03ff];))[)）\"”’»]?[\s.。:：]*$")
 _GAP, _CLOSERS, _TAIL = "\0", " \t\r\n\u3000.。:：", 80
 
 
