@@ -55,7 +55,7 @@ def read_name(stem: str) -> FileName:
                 is_key, part = True, part.replace(word, " ")
         for word in words["fill"]:
             if not _stands_alone(word):
-                part = part.removesuffix(word).removeprefix(word)
+                part = part.strip().removesuffix(word).removeprefix(word)
         for word in words["occasion"]:
             part = part.replace(word, f" {word} ")
         subject.extend(part.split())
@@ -130,10 +130,16 @@ def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    """Whether a name of several characters has the first and others of a longer one in their order: `计网`, `计算机网络`."""
+    """Whether a name has the first and others of the characters of a longer one in their order: `计网`, `计算机网络`.
+
+    What the longer one begins with, `水车` of `水车原理`, may be another subject.
+    """
     rest = iter(word)
     return (
-        len(word) > len(short) > 1 and short[0] == word[0] > "\u2e80" and all(sign in rest for sign in short)
+        short not in word
+        and len(word) > len(short) > 1
+        and short[0] == word[0] > "\u2e80"
+        and all(sign in rest for sign in short)
     )
 
 

@@ -235,6 +235,15 @@ def test_a_chinese_answer_file_may_leave_out_the_examination_but_not_the_version
         key.unlink()
 
 
+def test_a_chinese_answer_file_may_abbreviate_its_subject(tmp_path: Path) -> None:
+    paper = write(tmp_path, "计算机网络2024秋A卷(学长给的).txt", PAPER)
+    key = write(tmp_path, "计网A卷参考答案及评分细则.txt", "1. √\n")
+    assert (find_companion(paper), find_answered(key)) == (key, paper)
+    # so may the key of another one be called
+    write(tmp_path, "计量网格2024秋A卷.txt", PAPER)
+    assert find_companion(paper) is None
+
+
 def test_an_answer_file_beside_its_paper_says_whose_it_is(tmp_path: Path) -> None:
     key = write(
         tmp_path, "期末A答案.txt", "一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"
