@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tasks.judging.kinds import MOST_STARS, ParsedJudgement
 from tasks.models.reading import CLAUSE_END, FoundObject, drop_thinking, find_objects, is_shown
 
-MOST_STARS = 3
 # How far around a count its sentence is read, and how many counts of one reply are.
 _REACH = 300
 _MOST_CLAIMS = 1_000
@@ -65,14 +65,6 @@ _REASON = re.compile(
     r"(?:reason why you gave this rating|reason|理由|评语)[\"'*”\s]*[:：]\s*(?P<reason>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-
-
-@dataclass(frozen=True)
-class ParsedJudgement:
-    """What could be read: stars null means unparsed."""
-
-    stars: int | None
-    reason: str | None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from .batch import list_open_batches as list_open_batches
 from .closing import close_batch as close_batch
 
 # Land the batches that are closed in the ledger and not in the lake; returns rows newly landed by table.
-from .landing import land_missing_batches as land_missing_batches
+from .missing import land_missing_batches as land_missing_batches
 
 # Keep in `quarantine` every row of a workbook that could not be recorded, until a later file has it right.
 from .landing import land_row_faults as land_row_faults

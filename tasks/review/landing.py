@@ -61,7 +61,7 @@ def land_closed_batches(
             # A decision came in between and opened it again; the other batches are closed all the same.
             waiting.append(name)
             continue
-        _land(lake, result)
+        land_batch(lake, result)
         closed.append(name)
         outcomes.update(result.outcomes)
     return {"closed_batches": closed, "waiting_batches": waiting, "outcomes": dict(outcomes)}
@@ -82,17 +82,11 @@ def _is_overdue(due_at: str, moment: float) -> bool:
     return due_at < write_moment(moment)
 
 
-def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land batches closed in the ledger and not in the lake; closes none; rows by table."""
-    closed = {batch.batch_id: batch.closed_at for batch in list_batches(ledger) if batch.is_closed}
-    counts: Counter[str] = Counter()
-    for name in sorted(closed.keys() - lake.landed("review_decisions", list(closed))):
-        for landing in _land(lake, close_batch(ledger, name, str(closed[name]))):
-            counts[landing.table] += landing.row_count
-    return dict(counts)
+def land_batch(lake: Lake, batch: ClosedBatch) -> list[Landing]:
+    """Land a closed batch, by table.
 
-
-def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
+    Twice is once.
+    """
     name = batch.batch_id
     batches = [
         Batch("review_assignments", name, batch.assignments),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from schemas.seams import Seam
-from tasks.judging.parsing import MOST_STARS, ParsedJudgement
 from tasks.judging.prompts import render_reference, render_sections
 from tasks.questions import QuestionContent
 from tasks.questions.forms import Messages
@@ -28,7 +28,7 @@ __all__ = [
     "render_sections",
 ]
 
-
+MOST_STARS: Final = 3
 # Without a hyphen, so that no name and version read as another name and version (`KIND-VERSION`).
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]{0,15}")
 JUDGES: Final[Seam[JudgeKind]] = Seam(
@@ -37,6 +37,14 @@ JUDGES: Final[Seam[JudgeKind]] = Seam(
     {"stars": "tasks.judging.kinds.stars:STARS"},
     needs=("version", "reply_schema", "write_messages", "parse_reply"),
 )
+
+
+@dataclass(frozen=True)
+class ParsedJudgement:
+    """What could be read: stars null means unparsed."""
+
+    stars: int | None
+    reason: str | None
 
 
 class JudgeKind(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tasks.judging import prompts
-from tasks.judging.parsing import ParsedJudgement, parse_judgement
+from tasks.judging.kinds import ParsedJudgement
 from tasks.questions import QuestionContent
 from tasks.questions.forms import Messages
 
@@ -27,6 +27,9 @@ class StarJudge:
 
     def parse_reply(self, text: str) -> ParsedJudgement:
         """See parse_judgement."""
+        # It compiles some dozens of patterns, and every plan of an exam asks for the wording.
+        from tasks.judging.parsing import parse_judgement
+
         return parse_judgement(text)
 
 

@@ -17,7 +17,7 @@ from .desk import is_landing_due as is_landing_due
 from .desk import land_given as land_given
 
 # Land every mark given on the web that has not landed: what a server that died left behind. Rows, by kind.
-from .desk import land_marks as land_marks
+from .left import land_marks as land_marks
 
 # One work with what of its texts the person may see; raises UsageError for one that is none, and for who may not mark.
 from .desk import open_work as open_work

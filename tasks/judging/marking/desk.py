@@ -1,7 +1,4 @@
-"""What waits for somebody to mark, marks that they give, and marks on their way to the lake.
-
-The kinds are imported where they are asked for: every flow comes by `land_marks`, and most find nothing to land.
-"""
+"""What waits for somebody to mark, marks that they give, and marks on their way to the lake."""
 
 from __future__ import annotations
 
@@ -130,17 +127,3 @@ def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) ->
         given = [(row["item_key"], row["given_at"]) for row in rows]
         desk_marks.note_landed(connection, kind, name, person, given, now_text())
     return len(rows)
-
-
-def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land every mark on the web that a server died on before it landed; rows by kind."""
-    landed: dict[str, int] = {}
-    with ledger.read() as connection:
-        waiting = desk_marks.list_unlanded(connection)
-    for kind, name, person in waiting:
-        try:
-            count = land_given(ledger, lake, kind, name, person)
-        except UsageError:
-            continue  # the round or the sample is not in this lake any more: the marks stay where they are
-        landed[f"marks ({kind})"] = landed.get(f"marks ({kind})", 0) + count
-    return landed

@@ -1,6 +1,6 @@
 """Group commit: many small operations, one fsync.
 
-Each operation runs in its own savepoint inside a shared transaction and is answered only after COMMIT: a caller that
+Operations share a transaction, in which each has a savepoint of its own, and are answered only after COMMIT: a caller that
 has its reply has a durable row. One writer thread per process; SQLite serialises the processes (BEGIN IMMEDIATE).
 On PostgreSQL the batches of two processes lock rows one after the other until they commit: operations that say which row
 they lock run in the order of those rows, the same in every process, so that no two batches wait for each other.
@@ -316,6 +316,8 @@ class GroupCommitWriter:
         outcomes: list[tuple[bool, Any]] = []
         # What is known with the commit alone, by the places of the operations.
         awaited: set[int] = set()
+        # One alone needs no savepoint: where it fails there is nothing else to keep. On a server it costs nothing to send one.
+        is_alone = self._is_sqlite and len(work) == 1
         send_statement(connection, "BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
         wait_s = None if self._busy_s is None else 0.0
         if self._counts_commits:
@@ -323,7 +325,8 @@ class GroupCommitWriter:
         with gathering(connection) as gathered:
             for item in work:
                 count = len(gathered)
-                send_statement(connection, "SAVEPOINT op")
+                if not is_alone:
+                    send_statement(connection, "SAVEPOINT op")
                 try:
                     value = item.context.run(item.operation, connection)
                 except Exception as error:
@@ -333,6 +336,9 @@ class GroupCommitWriter:
                         raise
                     if is_pipelined(connection) and self._pipeline is not None and self._pipeline.is_broken:
                         raise _UnknownFault from error
+                    if is_alone:
+                        send_statement(connection, "ROLLBACK")
+                        return [(True, error)]
                     send_statement(connection, "ROLLBACK TO SAVEPOINT op")
                     del gathered[count:]
                     outcomes.append((True, error))
@@ -340,7 +346,8 @@ class GroupCommitWriter:
                     if isinstance(value, Later) or (value is not None and len(gathered) > count):
                         awaited.add(len(outcomes))
                     outcomes.append((False, value))
-                send_statement(connection, "RELEASE SAVEPOINT op")
+                if not is_alone:
+                    send_statement(connection, "RELEASE SAVEPOINT op")
             write_gathered(connection)
         is_sent = is_pipelined(connection)
         is_of_ledger = all(item.is_of_ledger for item in work)
