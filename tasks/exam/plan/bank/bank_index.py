@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -148,13 +147,12 @@ def weigh_questions(truths: Sequence[str | None]) -> list[int]:
     are wrong: true and false ones have equal weight together, and the weight of all statements is their share of the
     questions. A lineage whose statements all have one truth is asked in another form, where it has one.
     """
-    counts = Counter(truths)
-    others, true, false = counts[None], counts["true"], counts["false"]
+    others, true, false = (truths.count(truth) for truth in (None, "true", "false"))
     if not true or not false:
         return [0 if others and truth is not None else 1 for truth in truths]
     of_truth = {None: 2 * true * false, "true": (true + false) * false, "false": (true + false) * true}
     # Without other forms their weight has no part in it.
-    divisor = math.gcd(*(weight for truth, weight in of_truth.items() if counts[truth]))
+    divisor = math.gcd(*(weight for truth, weight in of_truth.items() if truth in truths))
     return [of_truth[truth] // divisor for truth in truths]
 
 

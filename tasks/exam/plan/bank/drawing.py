@@ -7,7 +7,7 @@ paper draws 1,000 questions per sitting without replacement (LLMEval-Fair §2.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
@@ -146,10 +146,10 @@ class _Lots:
         self._passages = index.passages
         self._taken: set[int] = set()
 
-    def take(self, positions: Iterable[int], count: int, key: bytes) -> list[int]:
+    def take(self, positions: Sequence[int], count: int, key: bytes) -> list[int]:
         """The `count` positions with the lowest tickets, or as many as there are."""
-        names = self._names
-        tickets = sorted((sha256(key + names[position]).digest(), position) for position in positions)
+        names = self._names.pick(positions)
+        tickets = sorted(zip((sha256(key + name).digest() for name in names), positions, strict=True))
         drawn: list[int] = []
         again: list[int] = []
         for _, position in tickets:

@@ -57,6 +57,10 @@ class _Fixed(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._read, range(len(self)))
 
+    def pick(self, places: Iterable[int]) -> list[T]:
+        """The values at places that are known to be there."""
+        return list(map(self._read, places))
+
     @cached_property
     def array(self) -> NDArray[np.bytes_]:
         """The same as an array without a copy; read as bytes, elements lose the zeros at their end."""
