@@ -62,7 +62,13 @@ def find_figures(
         and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
     ]
     found = framed
-    for members in _join_over(_cluster([edges for edges, _ in parts], 1), [edges for edges, _ in parts]):
+    groups = [
+        members
+        for members in _cluster([edges for edges, _ in parts], 1)
+        # a frame around text is no part of what is drawn in it
+        if not _is_text(_unite([parts[place][0] for place in members]), characters, len(members))
+    ]
+    for members in _join_over(groups, [edges for edges, _ in parts]):
         box = _unite([parts[place][0] for place in members])
         longest = max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
         if (
@@ -367,16 +373,34 @@ def _count_arrows(paths: Sequence[Any], raw: Any) -> int:
     return count
 
 
+# So many slanted lines run from border to border of columns, so near to these, up or down by so much at least and so much
+# of a row at most.
+_LEAST_STEPPED, _AT_BORDER, _LEAST_STEP, _MOST_OF_ROW = 3, 3.0, 3.0, 0.7
+
+
 def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:
-    """Whether curves run through the cells of a grid: a graph's, not a table's."""
+    """Whether curves run through the cells of a grid: a graph's, not a table's.
+
+    A line from corner to corner strikes a cell out.
+    """
     wide, tall = grid.columns[-1] - grid.columns[0], grid.rows[0] - grid.rows[-1]
     cell = max(wide / max(len(grid.columns) - 1, 1), tall / max(len(grid.rows) - 1, 1))
-    return any(
-        max(edges[2] - edges[0], edges[3] - edges[1]) > max(1.5 * cell, 0.4 * min(wide, tall))
-        and grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2)
-        and is_slanted(item, raw, _LEAST_SLANT)
-        for edges, item in boxes
-    )
+    highest = _MOST_OF_ROW * tall / max(len(grid.rows) - 1, 1)
+    stepped = 0
+    for edges, item in boxes:
+        is_long = max(edges[2] - edges[0], edges[3] - edges[1]) > max(1.5 * cell, 0.4 * min(wide, tall))
+        is_step = edges[3] - edges[1] < highest and any(
+            edges[0] - _AT_BORDER <= left and right <= edges[2] + _AT_BORDER
+            for left, right in pairwise(grid.columns)
+        )
+        if not (is_long or is_step) or not grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2):
+            continue
+        if is_long and is_slanted(item, raw, _LEAST_SLANT):
+            return True
+        stepped += is_step and is_slanted(item, raw, _LEAST_STEP)
+        if stepped >= _LEAST_STEPPED:
+            return True
+    return False
 
 
 def holds(box: Edges, one: Character) -> bool:
@@ -476,6 +500,12 @@ def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bo
 
 def _take_labels(box: Edges, characters: Sequence[Character]) -> Edges:
     """The box with the short words that stand at its edges, or are cut by them."""
+    labels = [run for run in _list_runs(characters) if _is_label(run, box)]
+    return _unite([box, *((one.left, one.bottom, one.right, one.top) for run in labels for one in run)])
+
+
+def _list_runs(characters: Sequence[Character]) -> list[list[Character]]:
+    """The characters that follow each other in lines without a gap."""
     runs: list[list[Character]] = []
     for one in sorted(
         (one for one in characters if not one.text.isspace()), key=lambda one: (round(one.y / 3), one.left)
@@ -485,13 +515,37 @@ def _take_labels(box: Edges, characters: Sequence[Character]) -> Edges:
             runs[-1].append(one)
         else:
             runs.append([one])
-    labels = [run for run in runs if _is_label(run, box)]
-    return _unite([box, *((one.left, one.bottom, one.right, one.top) for run in labels for one in run)])
+    return runs
+
+
+def is_loud(box: Edges, characters: Sequence[Character]) -> bool:
+    """Whether the labels of a figure are in colour."""
+    labels = [one for one in characters if holds(box, one) and not one.text.isspace()]
+    return sum(one.is_coloured for one in labels) > len(labels) / 2
+
+
+def leave_text(characters: Sequence[Character], figures: Sequence[Edges]) -> list[Character]:
+    """The characters outside of all figures; a line of text that runs into one is left whole."""
+    inside = {id(one) for one in characters if any(holds(box, one) for box in figures)}
+    text: set[int] = set()
+    for run in _list_runs(characters) if inside else ():
+        outside = sum(id(one) not in inside for one in run)
+        if _LEAST_OUTSIDE <= outside < len(run) and _measure(run) > _LONGEST_LABEL:
+            text.update(map(id, run))
+    return [one for one in characters if id(one) not in inside or id(one) in text]
+
+
+# So many characters of a line that runs into a figure stand beside it.
+_LEAST_OUTSIDE: Final = 2
+
+
+def _measure(run: Sequence[Character]) -> int:
+    return sum(2 if one.text > "\u2e80" else 1 for one in run)
 
 
 def _is_label(run: Sequence[Character], box: Edges) -> bool:
     """Whether words stand so near to a figure, and are so short, that they are its own."""
-    length = sum(2 if one.text > "\u2e80" else 1 for one in run)
+    length = _measure(run)
     if length > _LONGEST_LABEL:
         return False
     if any(holds(box, one) for one in run):
