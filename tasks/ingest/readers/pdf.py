@@ -415,7 +415,11 @@ def _place_pictures(
             at = max(beside, key=lambda index: characters[index].right)
             near = characters[at]
             if top - bottom > 2 * (near.top - near.bottom):  # beside the text, not in it: below its line
-                line = [index for index in beside if abs(characters[index].y - near.y) < 2]
+                line = [  # with what of it runs into the picture
+                    index
+                    for index in column
+                    if abs(characters[index].y - near.y) < 2 and characters[index].left < right
+                ]
                 at = max(line)
                 low = near.bottom - 14
                 mark = Character("", left, low, left, right, low, low + 12, 10, True)

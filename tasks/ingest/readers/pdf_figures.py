@@ -60,6 +60,7 @@ def find_figures(
         if edges[2] - edges[0] <= 0.85 * view.width
         and edges[3] - edges[1] <= 0.6 * view.height
         and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
+        and not _is_frame(edges, characters)
     ]
     found = framed
     groups = [
@@ -484,6 +485,12 @@ def _cluster(boxes: Sequence[Edges], least: int = 2) -> list[list[int]]:
 def _unite(boxes: Sequence[Edges]) -> Edges:
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
     return min(lefts), min(bottoms), max(rights), max(tops)
+
+
+def _is_frame(box: Edges, characters: Sequence[Character]) -> bool:
+    """Whether one shape stands around a line so long that no figure holds it."""
+    is_large = min(box[2] - box[0], box[3] - box[1]) >= _TALL
+    return is_large and max(_count_letters(box, characters).values(), default=0) > 2 * _LONGEST_LABEL
 
 
 def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bool:
