@@ -25,7 +25,10 @@ _APPENDIX = re.compile(
 )
 # `8255` of `8255Control word`, `74LS138`: what is named so is spoken of by the same name.
 _NAME = re.compile(r"\d+[A-Z]{1,4}\d+|(?<![A-Za-z])[A-Za-z]{1,4}\d{2,}|\d{3,}")
-_SHORTEST_TITLE = 3
+# A page writes `825 3` where it sets a number apart.
+_SPACED = re.compile(r"(?<=\d) (?=\d)")
+# `OCW2`, `(b)` below `8259 control words`: so short a line goes on with the title above it.
+_SHORTEST_TITLE, _LONGEST_SUBTITLE = 3, 6
 
 
 def _share_appendix(drafts: Sequence[Draft]) -> None:
@@ -45,16 +48,19 @@ def _share_appendix(drafts: Sequence[Draft]) -> None:
     if last.explanation and not below:
         last.explanation, below = _cut_appendix(last.explanation)
     titles: list[str] = []
-    for line, before in zip(lines := below.split("\n"), ["", *lines], strict=False):
-        if not is_picture(line.strip()):
-            titles = [*([] if is_picture(before.strip()) else titles), line.strip()]
+    for line, before in zip(lines := list(map(str.strip, below.split("\n"))), ["", *lines], strict=False):
+        if not is_picture(line):
+            is_further = is_picture(before) and (
+                len(line) > _LONGEST_SUBTITLE or _NAME.search(line) is not None
+            )
+            titles = [*([] if is_further else titles[:1] if is_picture(before) else titles), line]
             continue
-        names = {name for title in titles for name in _NAME.findall(title)}
+        names = {name for title in titles for name in _NAME.findall(_SPACED.sub("", title))}
         for draft in drafts:
             if not names.isdisjoint(_NAME.findall(draft.stem)) or any(
                 len(title) >= _SHORTEST_TITLE and title in draft.stem for title in titles
             ):
-                draft.material = "\n".join(filter(None, (draft.material, *titles, line.strip())))
+                draft.material = "\n".join(filter(None, (draft.material, *titles, line)))
 
 
 def _cut_appendix(text: str) -> tuple[str, str]:

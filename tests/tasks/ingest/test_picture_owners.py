@@ -104,17 +104,19 @@ def test_an_appendix_ends_the_last_answer_and_goes_to_those_who_speak_of_it(tmp_
         say("3. What is an interrupt?"),
         say("Answer: A call by a device."),
         say("Appendix"),
-        say("8253Control word"),
+        say("825 3Control word"),
         say("", show("timer")),
+        say("CW2"),
+        say("", show("second")),
         say("74LS138"),
         say("", show("decoder")),
         say("Table of 10 letters"),
         say("", show("letters")),
     ]
-    pictures = {name: save(draw(name)) for name in ("timer", "decoder", "letters")}
+    pictures = {name: save(draw(name)) for name in ("timer", "second", "decoder", "letters")}
     timer, decoder, last = parse_word(tmp_path, blocks, pictures).questions
     assert (timer["material"], decoder["material"], last["material"]) == (
-        "8253Control word\n[picture:1]",
+        "825 3Control word\n[picture:1]\n825 3Control word\nCW2\n[picture:2]",
         "74LS138\n[picture:1]",
         None,
     )
