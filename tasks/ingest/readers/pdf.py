@@ -30,6 +30,7 @@ from tasks.ingest.readers.pdf_figures import (
     is_within,
     join_pictures,
     leave_text,
+    read_seen,
 )
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import cut_formulas, write_linear
@@ -240,7 +241,9 @@ def _read_page(
             characters = leave_text(characters, figures)
             grids = [grid for grid in grids if not any(is_within(_frame(grid), box) for box in figures)]
         images = [
-            view.box(*read_bounds(item, raw)) for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE
+            view.box(*seen)
+            for kind, item in objects
+            if kind == raw.FPDF_PAGEOBJ_IMAGE and (seen := read_seen(item, raw)) is not None
         ]
         images = [
             box

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from ctypes import c_float
 from itertools import pairwise
 from statistics import median
 from typing import Any, Final
@@ -274,18 +275,7 @@ def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
     """What is seen of the parts of a drawing through the window that a page shows it by."""
     from pypdfium2 import PdfMatrix
 
-    shown = []
-    for part in parts:
-        own, window = read_bounds(part, raw), _read_window(part, raw)
-        if window is not None:
-            own = (
-                max(own[0], window[0]),
-                max(own[1], window[1]),
-                min(own[2], window[2]),
-                min(own[3], window[3]),
-            )
-        if own[0] <= own[2] and own[1] <= own[3]:
-            shown.append(own)
+    shown = [own for part in parts if (own := read_seen(part, raw)) is not None]
     matrix = raw.FS_MATRIX()
     if not shown or not raw.FPDFPageObj_GetMatrix(form, matrix):
         return read_bounds(form, raw)
@@ -296,22 +286,25 @@ def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
     return min(across), min(up), max(across), max(up)
 
 
-def _read_window(item: Any, raw: Any) -> Edges | None:
-    """The box of the first path by which an object is cut; None where it is not."""
-    from ctypes import c_float
+def read_seen(item: Any, raw: Any) -> Edges | None:
+    """The box of what is seen of an object through the windows by which it is cut; None where nothing is.
 
+    Raises:
+        PdfiumError: where pdfium knows no place of it.
+    """
+    left, bottom, right, top = read_bounds(item, raw)
     clip = raw.FPDFPageObj_GetClipPath(item)
-    if raw.FPDFClipPath_CountPaths(clip) < 1:
-        return None
-    points = []
-    for place in range(raw.FPDFClipPath_CountPathSegments(clip, 0)):
-        x, y = c_float(), c_float()
-        raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, 0, place), x, y)
-        points.append((x.value, y.value))
-    if not points:
-        return None
-    across, up = zip(*points, strict=True)
-    return min(across), min(up), max(across), max(up)
+    for at in range(max(0, raw.FPDFClipPath_CountPaths(clip))):
+        points = []
+        for place in range(raw.FPDFClipPath_CountPathSegments(clip, at)):
+            x, y = c_float(), c_float()
+            raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, at, place), x, y)
+            points.append((x.value, y.value))
+        if points:
+            across, up = zip(*points, strict=True)
+            left, bottom = max(left, min(across)), max(bottom, min(up))
+            right, top = min(right, max(across)), min(top, max(up))
+    return (left, bottom, right, top) if left <= right and bottom <= top else None
 
 
 def _has_size(box: Edges, view: View) -> bool:
