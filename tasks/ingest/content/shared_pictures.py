@@ -32,9 +32,9 @@ _SHORTEST_TITLE, _LONGEST_SUBTITLE = 3, 6
 
 
 def _share_appendix(drafts: Sequence[Draft]) -> None:
-    """End the last question above an appendix, and give each picture there to those who speak of its title.
+    """End the last question above an appendix, and share out the pictures there.
 
-    What nobody speaks of belongs to no question.
+    Who speaks of the title of one has it as material; what nobody speaks of belongs to no question.
     """
     last, below = drafts[-1], ""
     if last.options:
@@ -60,11 +60,11 @@ def _share_appendix(drafts: Sequence[Draft]) -> None:
             if not names.isdisjoint(_NAME.findall(draft.stem)) or any(
                 len(title) >= _SHORTEST_TITLE and title in draft.stem for title in titles
             ):
-                draft.material = "\n".join(filter(None, (draft.material, *titles, line)))
+                draft.material = "\n".join(filter(None, (draft.material, line)))
 
 
 def _cut_appendix(text: str) -> tuple[str, str]:
-    """A text up to the line that opens an appendix with pictures, and what stands below that line."""
+    """A text up to the line that opens an appendix with pictures, and what stands below."""
     lines = text.split("\n") if IMAGE in text else []
     at = next((at for at, line in enumerate(lines) if at and _APPENDIX.fullmatch(line)), len(lines))
     below = "\n".join(lines[at + 1 :])

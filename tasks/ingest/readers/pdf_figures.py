@@ -287,7 +287,7 @@ def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
 
 
 def read_seen(item: Any, raw: Any) -> Edges | None:
-    """The box of what is seen of an object through the windows by which it is cut; None where nothing is.
+    """The box of what is seen of an object through the windows that cut it, or None.
 
     Raises:
         PdfiumError: where pdfium knows no place of it.
