@@ -16,6 +16,7 @@ from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys, read_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers
 from tasks.ingest.content.questions import make_questions
+from tasks.ingest.content.shared_pictures import share_pictures
 from tasks.ingest.content.shown_keys import find_shown_keys
 from tasks.ingest.contracts import KEY_SHOWN, UNREAD_LINES, Breach, Checked
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
@@ -100,6 +101,7 @@ def read_extraction(
     if len(raw) > MAX_TEXT:
         document["warnings"].append(f"The text was cut after {MAX_TEXT} of {len(raw)} characters.")
     if extraction.pictures:
+        share_pictures(split.drafts)
         give_to_who_refers(split.drafts)
     kept = keep_pictures(split.drafts, extraction)
     document["warnings"].extend(kept.warnings)

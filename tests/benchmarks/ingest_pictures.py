@@ -42,6 +42,8 @@ _LEAST_WIDE, _LEAST_TALL = 24, 18
 _MOST_OF_PAPER = 8
 # What is no picture of a paper by itself, and not drawn.
 _ELSEWHERE, _SCANNED = "html, named and not there", "scanned page"
+# Shapes, charts and diagrams without a picture of their own: known where a question holds them, and not where they are lost.
+_DRAWN_BY_WORD = "drawn by Word"
 _PICTURE_NAMES = re.compile(r'(?:r:embed|r:id|r:link)="([^"]+)"')
 _DRAWN = re.compile(r"<(?:a:blip|v:imagedata)\b[^>]*>")
 
@@ -257,13 +259,14 @@ def follow(
                 row["is_met"] = True
                 one.held += [{**held, "row": row} for held in by_hash.get(sha256, ())]
     for row in rows:
-        if not row["is_met"] and row["page"] and not is_beside:
+        if not row["is_met"] and not is_beside:
             listed.append(
                 Listed(
                     listed[0].path if listed else result["document"]["document_name"],
-                    "pdf, cut by the reader alone",
+                    "pdf, cut by the reader alone" if row["page"] else _DRAWN_BY_WORD,
                     row["page"],
                     tuple(row["box"]),
+                    original_sha256="" if row["page"] else row["sha256"],
                     held=[{**held, "row": row} for held in by_hash.get(row["sha256"], ())],
                 )
             )

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.section_answers import POINTS_BELOW
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import ITALIC, KINDS
-from tasks.ingest.readers.extraction import Line
+from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.questions import has_blank
 
@@ -316,7 +317,7 @@ def _part_written(
         at = _find_line(whole, text, position)
         if at is None:
             continue
-        between = whole[position : at.start()]
+        between = _take_shown(runs, whole[position : at.start()])
         position = at.end()
         text = at[0]
         lead = _ARROW.match(text)
@@ -331,9 +332,25 @@ def _part_written(
         runs.append((labels[-1] if labels else "", text))
     if not runs or not kept.strip():
         return None
+    kept += _take_shown(runs, whole[position:])
     is_parted = sum(1 for label, _ in runs if label) > 1
     answer = "\n".join(f"{label} {text}" if label and is_parted else text for label, text in runs)
-    return _EMPTY_LINES.sub("\n", f"{kept}{whole[position:]}").strip(), answer
+    return _EMPTY_LINES.sub("\n", kept).strip(), answer
+
+
+_SHOWN_BELOW = re.compile(rf"(?=\s*\n)(?:\s*{PICTURE_MARK.pattern})+[^\S\n]*(?=\n|$)")
+
+
+def _take_shown(runs: list[tuple[str, str]], below: str) -> str:
+    """What is left below a line that stands out when its answer has the pictures right below it.
+
+    Pictures have no colour of their own. Above a line that speaks of a figure they are left where they are.
+    """
+    shown = _SHOWN_BELOW.match(below) if runs else None
+    if shown is None or SPEAKS_OF_FIGURE.search(below[shown.end() :].lstrip().partition("\n")[0]):
+        return below
+    runs[-1] = runs[-1][0], f"{runs[-1][1]}\n{shown[0].strip()}"
+    return below[shown.end() :]
 
 
 _PART_LABEL = re.compile(r"(?:^|\n)\s*([（(](?:[a-z]|[ivx]{1,4}|\d{1,2})[)）])")
@@ -341,7 +358,8 @@ _PART_LABEL = re.compile(r"(?:^|\n)\s*([（(](?:[a-z]|[ivx]{1,4}|\d{1,2})[)）])
 
 def _find_line(text: str, line: str, begin: int) -> re.Match[str] | None:
     """Where a line stands in a text whose spaces were settled and wrapped words joined."""
-    return re.compile(r"\s*".join(map(re.escape, line.removesuffix("-").split()))).search(text, begin)
+    words = r"\s*".join(map(re.escape, line.removesuffix("-").split()))
+    return re.compile(rf"{words}(?:\s*-(?!\S))?" if line.endswith("-") else words).search(text, begin)
 
 
 _EMPTY_LINES = re.compile(r"[^\S\n]*\n\s*")

@@ -354,14 +354,29 @@ def _sets_task(text: str) -> bool:
 _PART_LEAD = re.compile(rf"[（(]?(?:\d{{1,2}}|[ivx]{{1,4}}|[a-h])[)）.、]\s*(?P<marks>{BRACKETED}\s*)?")
 
 
+# `请填写下列程序空白处`; what is to be drawn or written is the answer
+_SHOWN_BELOW = re.compile(
+    r"下[列面题]|[如以]下|所示|空白处|\b(?:following|below|shown)\b|\bblanks\b", re.IGNORECASE
+)
+_TO_DRAW = re.compile(r"[画绘]|作图|作出|\b(?:draw|sketch|plot|construct|design)\b", re.IGNORECASE)
+
+
 def _skip_named_figure(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return the place after the figures below a stem that speaks of one, else `cut`."""
+    """Return the place after the figures below a stem that speaks of one, else `cut`.
+
+    Where nothing but figures follows, a stem that points at what is below and sets nothing to draw speaks of them, too.
+    """
     stem = "\n".join(join_pieces(paragraph) for paragraph in paragraphs[:cut])
-    if IMAGE in stem or not SPEAKS_OF_FIGURE.search(stem):
+    shown = cut
+    while shown < len(paragraphs) and is_picture(join_pieces(paragraphs[shown])):
+        shown += 1
+    is_all = shown == len(paragraphs) and _SHOWN_BELOW.search(stem) is not None
+    if IMAGE in stem or not (
+        SPEAKS_OF_FIGURE.search(stem)
+        or (is_all and not _TO_DRAW.search(stem) and not WRITES_CODE.search(stem))
+    ):
         return cut
-    while cut < len(paragraphs) and is_picture(join_pieces(paragraphs[cut])):
-        cut += 1
-    return cut
+    return shown
 
 
 _PART_NUMBER = re.compile(r"[（(]?\s*(\d{1,2})\s*(?:[)）]|[.．、](?!\d))")

@@ -243,7 +243,8 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
     kept: list[Piece] = []
     found: list[Piece] = []
-    block = _find_block(section)
+    # the numbers of a section that is one question are its parts
+    block = None if section.is_question or _ASKS_ONCE.search(section.heading) else _find_block(section)
     for piece in section.pieces[: block[0] if block is not None else None]:
         entries = read_key_line(piece.text)
         # the letters of `Answers: 1 B, 2 A, 3 C, 4 B` run from A to B, too
@@ -264,6 +265,8 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
 
 # `Ключ: 1 – B, 2 – A`: a word of any language before the first number
 _NAMED_ROW = re.compile(r"\s*[^\W\d_]{3,16}\s*[:：]\s*[（(]?\d")
+# `（共1小题，每小题16分）`
+_ASKS_ONCE = re.compile(r"共\s*[1１一]\s*[小大]?题")
 
 
 def _names_keys(piece: Piece) -> bool:
@@ -589,6 +592,12 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
     begin = marks[place - 1] + 1 if place else 0
     run = find_run(pieces[begin:index])
     if run is not None and _answers_run(run, pieces[begin:index], pieces[index + 1 :]):
+        if (
+            begin
+            and _prints_again(pieces[begin:index], pieces[index + 1])
+            and not _opens_answers(pieces, begin - 1, marks)
+        ):
+            return False  # answers stand below each question: these are the parts of the last one
         further = next(iter(marks[place + 1 :]), None)
         if any(
             _asks_one(pieces, _find_end(pieces, mark, marks)) for mark in marks[max(place - 1, 0) : place + 1]
@@ -643,6 +652,17 @@ def _asks_one(pieces: Sequence[Piece], place: int) -> bool:
         and read_heading(pieces[place].text) is None
         and (below is None or below.style not in _RUN_STYLES)
     )
+
+
+def _prints_again(asked: Sequence[Piece], answer: Piece) -> bool:
+    """Whether the first of several answers begins as the line with its number above does."""
+    own = [piece for piece in asked if piece.label and answer.label and piece.label.text == answer.label.text]
+    said = [_fold_question(piece)[:_AGAIN] for piece in own]
+    return any(text and _fold_question(answer).startswith(text) for text in said)
+
+
+# So many letters of a part are enough to know it again.
+_AGAIN = 8
 
 
 def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:

@@ -77,6 +77,7 @@ def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
                 _is_slanted(own, LEAST_SLANTED * size, max(8, int(LEAST_RULE * width)))
                 or _has_areas(gray[cut], int(LEAST_AREA * size))
             )
+            and (lengths or not _is_of_pen(picture[cut], own))
         ):
             found.append(_take_labels(edges, boxes))
     return join_pictures(found, ())
@@ -153,6 +154,32 @@ def _is_slanted(ink: Any, length: float, rule: int) -> bool:
         max(wide, tall) >= length and min(wide, tall) >= length / 4
         for _, _, wide, tall, _ in stats[1:].tolist()
     )
+
+
+# So much more colour than the paper has the ink of a pen, of 255.
+LEAST_COLOUR = 16
+
+
+def _is_of_pen(shown: Any, ink: Any) -> bool:
+    """Whether ink is one open stroke in colour: a tick, or a mark in the margin."""
+    import cv2
+    import numpy
+
+    if shown.ndim == 2:
+        return False
+    colour: Any = shown.max(axis=2).astype(int) - shown.min(axis=2)
+    if numpy.median(colour[ink > 0]) - numpy.median(colour[ink == 0]) < LEAST_COLOUR:
+        return False
+    side = max(3, int(REACH * shown.shape[1]))
+    closed = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, numpy.ones((side, side), numpy.uint8))
+    outlines, around = cv2.findContours(closed, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    outer = [outline for outline, one in zip(outlines, around[0], strict=True) if one[3] < 0]
+    areas = sorted((cv2.contourArea(outline) for outline in outer), reverse=True)
+    has_hole = any(
+        one[3] >= 0 and cv2.contourArea(outline) > 0.1 * areas[0]
+        for outline, one in zip(outlines, around[0], strict=True)
+    )
+    return not has_hole and (len(areas) == 1 or areas[1] < 0.2 * areas[0])
 
 
 def _has_areas(shown: Any, side: int) -> bool:

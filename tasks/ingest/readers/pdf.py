@@ -10,7 +10,7 @@ import ctypes
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -26,9 +26,11 @@ from tasks.ingest.readers.pdf_figures import (
     Edges,
     find_figures,
     find_outlines,
-    holds,
+    is_loud,
     is_within,
     join_pictures,
+    leave_text,
+    read_seen,
 )
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import cut_formulas, write_linear
@@ -234,11 +236,14 @@ def _read_page(
 
     if is_open or not is_few:
         figures = find_figures(objects, raw, view, grids, characters)
+        loud = {box for box in figures if is_loud(box, characters)}
         if figures:
-            characters = [one for one in characters if not any(holds(box, one) for box in figures)]
+            characters = leave_text(characters, figures)
             grids = [grid for grid in grids if not any(is_within(_frame(grid), box) for box in figures)]
         images = [
-            view.box(*read_bounds(item, raw)) for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE
+            view.box(*seen)
+            for kind, item in objects
+            if kind == raw.FPDF_PAGEOBJ_IMAGE and (seen := read_seen(item, raw)) is not None
         ]
         images = [
             box
@@ -254,7 +259,7 @@ def _read_page(
         drawn = _list_drawn(objects, raw, view)
         result.images = images
         heads = before.images if number > 1 else images
-        characters = _place_pictures(characters, pictures, view, keep, drawn, heads)
+        characters = _place_pictures(characters, pictures, view, keep, drawn, heads, loud)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
@@ -333,12 +338,14 @@ def _place_pictures(
     keep: Callable[..., str],
     drawn: Callable[[], tuple[Mapping[int, int], Sequence[tuple[Edges, int]]]],
     heads: Sequence[Edges],
+    loud: Collection[Edges],
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
     One above all text of its column stands before what is below it. Logos and backgrounds get none. `keep` gives the
     mark for a picture in such a box; beside a box stands whether it is a formula. `heads` are the pictures of the page
-    before, and on the first page its own: one in the same place may be a head or a foot.
+    before, and on the first page its own: one in the same place may be a head or a foot. The marks of `loud` ones are in
+    colour.
     """
     placed: list[tuple[int, Character]] = []
     order, shapes = drawn() if pictures else ({}, ())
@@ -411,7 +418,11 @@ def _place_pictures(
             at = max(beside, key=lambda index: characters[index].right)
             near = characters[at]
             if top - bottom > 2 * (near.top - near.bottom):  # beside the text, not in it: below its line
-                line = [index for index in beside if abs(characters[index].y - near.y) < 2]
+                line = [  # with what of it runs into the picture
+                    index
+                    for index in column
+                    if abs(characters[index].y - near.y) < 2 and characters[index].left < right
+                ]
                 at = max(line)
                 low = near.bottom - 14
                 mark = Character("", left, low, left, right, low, low + 12, 10, True)
@@ -450,6 +461,7 @@ def _place_pictures(
             at -= 1
             mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
         mark.text = keep(left, bottom, right, top, is_formula=is_formula)
+        mark.is_coloured = mark.is_coloured or (left, bottom, right, top) in loud
         placed.append((at, mark))
     # the last of the page first: of one place the lower ones, and of one height the right ones
     for at, mark in sorted(placed, key=lambda pair: (-pair[0], round(pair[1].top / _BEGINS), -pair[1].left)):

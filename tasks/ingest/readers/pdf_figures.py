@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from ctypes import c_float
 from itertools import pairwise
 from statistics import median
 from typing import Any, Final
@@ -60,9 +61,16 @@ def find_figures(
         if edges[2] - edges[0] <= 0.85 * view.width
         and edges[3] - edges[1] <= 0.6 * view.height
         and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
+        and not _is_frame(edges, characters)
     ]
     found = framed
-    for members in _join_over(_cluster([edges for edges, _ in parts], 1), [edges for edges, _ in parts]):
+    groups = [
+        members
+        for members in _cluster([edges for edges, _ in parts], 1)
+        # a frame around text is no part of what is drawn in it
+        if not _is_text(_unite([parts[place][0] for place in members]), characters, len(members))
+    ]
+    for members in _join_over(groups, [edges for edges, _ in parts]):
         box = _unite([parts[place][0] for place in members])
         longest = max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
         if (
@@ -267,18 +275,7 @@ def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
     """What is seen of the parts of a drawing through the window that a page shows it by."""
     from pypdfium2 import PdfMatrix
 
-    shown = []
-    for part in parts:
-        own, window = read_bounds(part, raw), _read_window(part, raw)
-        if window is not None:
-            own = (
-                max(own[0], window[0]),
-                max(own[1], window[1]),
-                min(own[2], window[2]),
-                min(own[3], window[3]),
-            )
-        if own[0] <= own[2] and own[1] <= own[3]:
-            shown.append(own)
+    shown = [own for part in parts if (own := read_seen(part, raw)) is not None]
     matrix = raw.FS_MATRIX()
     if not shown or not raw.FPDFPageObj_GetMatrix(form, matrix):
         return read_bounds(form, raw)
@@ -289,22 +286,25 @@ def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
     return min(across), min(up), max(across), max(up)
 
 
-def _read_window(item: Any, raw: Any) -> Edges | None:
-    """The box of the first path by which an object is cut; None where it is not."""
-    from ctypes import c_float
+def read_seen(item: Any, raw: Any) -> Edges | None:
+    """The box of what is seen of an object through the windows that cut it, or None.
 
+    Raises:
+        PdfiumError: where pdfium knows no place of it.
+    """
+    left, bottom, right, top = read_bounds(item, raw)
     clip = raw.FPDFPageObj_GetClipPath(item)
-    if raw.FPDFClipPath_CountPaths(clip) < 1:
-        return None
-    points = []
-    for place in range(raw.FPDFClipPath_CountPathSegments(clip, 0)):
-        x, y = c_float(), c_float()
-        raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, 0, place), x, y)
-        points.append((x.value, y.value))
-    if not points:
-        return None
-    across, up = zip(*points, strict=True)
-    return min(across), min(up), max(across), max(up)
+    for at in range(max(0, raw.FPDFClipPath_CountPaths(clip))):
+        points = []
+        for place in range(raw.FPDFClipPath_CountPathSegments(clip, at)):
+            x, y = c_float(), c_float()
+            raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, at, place), x, y)
+            points.append((x.value, y.value))
+        if points:
+            across, up = zip(*points, strict=True)
+            left, bottom = max(left, min(across)), max(bottom, min(up))
+            right, top = min(right, max(across)), min(top, max(up))
+    return (left, bottom, right, top) if left <= right and bottom <= top else None
 
 
 def _has_size(box: Edges, view: View) -> bool:
@@ -367,16 +367,34 @@ def _count_arrows(paths: Sequence[Any], raw: Any) -> int:
     return count
 
 
+# So many slanted lines run from border to border of columns, so near to these, up or down by so much at least and so much
+# of a row at most.
+_LEAST_STEPPED, _AT_BORDER, _LEAST_STEP, _MOST_OF_ROW = 3, 3.0, 3.0, 0.7
+
+
 def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:
-    """Whether curves run through the cells of a grid: a graph's, not a table's."""
+    """Whether curves run through the cells of a grid: a graph's, not a table's.
+
+    A line from corner to corner strikes a cell out.
+    """
     wide, tall = grid.columns[-1] - grid.columns[0], grid.rows[0] - grid.rows[-1]
     cell = max(wide / max(len(grid.columns) - 1, 1), tall / max(len(grid.rows) - 1, 1))
-    return any(
-        max(edges[2] - edges[0], edges[3] - edges[1]) > max(1.5 * cell, 0.4 * min(wide, tall))
-        and grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2)
-        and is_slanted(item, raw, _LEAST_SLANT)
-        for edges, item in boxes
-    )
+    highest = _MOST_OF_ROW * tall / max(len(grid.rows) - 1, 1)
+    stepped = 0
+    for edges, item in boxes:
+        is_long = max(edges[2] - edges[0], edges[3] - edges[1]) > max(1.5 * cell, 0.4 * min(wide, tall))
+        is_step = edges[3] - edges[1] < highest and any(
+            edges[0] - _AT_BORDER <= left and right <= edges[2] + _AT_BORDER
+            for left, right in pairwise(grid.columns)
+        )
+        if not (is_long or is_step) or not grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2):
+            continue
+        if is_long and is_slanted(item, raw, _LEAST_SLANT):
+            return True
+        stepped += is_step and is_slanted(item, raw, _LEAST_STEP)
+        if stepped >= _LEAST_STEPPED:
+            return True
+    return False
 
 
 def holds(box: Edges, one: Character) -> bool:
@@ -462,6 +480,12 @@ def _unite(boxes: Sequence[Edges]) -> Edges:
     return min(lefts), min(bottoms), max(rights), max(tops)
 
 
+def _is_frame(box: Edges, characters: Sequence[Character]) -> bool:
+    """Whether one shape stands around a line so long that no figure holds it."""
+    is_large = min(box[2] - box[0], box[3] - box[1]) >= _TALL
+    return is_large and max(_count_letters(box, characters).values(), default=0) > 2 * _LONGEST_LABEL
+
+
 def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bool:
     """Whether a box is to be read: few lines around many letters are formulas or frames."""
     lines = _count_letters(box, characters)
@@ -476,6 +500,12 @@ def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bo
 
 def _take_labels(box: Edges, characters: Sequence[Character]) -> Edges:
     """The box with the short words that stand at its edges, or are cut by them."""
+    labels = [run for run in _list_runs(characters) if _is_label(run, box)]
+    return _unite([box, *((one.left, one.bottom, one.right, one.top) for run in labels for one in run)])
+
+
+def _list_runs(characters: Sequence[Character]) -> list[list[Character]]:
+    """The characters that follow each other in lines without a gap."""
     runs: list[list[Character]] = []
     for one in sorted(
         (one for one in characters if not one.text.isspace()), key=lambda one: (round(one.y / 3), one.left)
@@ -485,13 +515,37 @@ def _take_labels(box: Edges, characters: Sequence[Character]) -> Edges:
             runs[-1].append(one)
         else:
             runs.append([one])
-    labels = [run for run in runs if _is_label(run, box)]
-    return _unite([box, *((one.left, one.bottom, one.right, one.top) for run in labels for one in run)])
+    return runs
+
+
+def is_loud(box: Edges, characters: Sequence[Character]) -> bool:
+    """Whether the labels of a figure are in colour."""
+    labels = [one for one in characters if holds(box, one) and not one.text.isspace()]
+    return sum(one.is_coloured for one in labels) > len(labels) / 2
+
+
+def leave_text(characters: Sequence[Character], figures: Sequence[Edges]) -> list[Character]:
+    """The characters outside of all figures; a line of text that runs into one is left whole."""
+    inside = {id(one) for one in characters if any(holds(box, one) for box in figures)}
+    text: set[int] = set()
+    for run in _list_runs(characters) if inside else ():
+        outside = sum(id(one) not in inside for one in run)
+        if _LEAST_OUTSIDE <= outside < len(run) and _measure(run) > _LONGEST_LABEL:
+            text.update(map(id, run))
+    return [one for one in characters if id(one) not in inside or id(one) in text]
+
+
+# So many characters of a line that runs into a figure stand beside it.
+_LEAST_OUTSIDE: Final = 2
+
+
+def _measure(run: Sequence[Character]) -> int:
+    return sum(2 if one.text > "\u2e80" else 1 for one in run)
 
 
 def _is_label(run: Sequence[Character], box: Edges) -> bool:
     """Whether words stand so near to a figure, and are so short, that they are its own."""
-    length = sum(2 if one.text > "\u2e80" else 1 for one in run)
+    length = _measure(run)
     if length > _LONGEST_LABEL:
         return False
     if any(holds(box, one) for one in run):

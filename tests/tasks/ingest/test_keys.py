@@ -5,7 +5,7 @@ They are lines of any words, marked options, blocks, and files beside a paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,10 @@ import pytest
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import keep_translations
 from tasks.ingest.content.key_answers import cut_echo
+from tasks.ingest.content.key_marks import KeyPart
+from tasks.ingest.content.key_regions import find_region, take_key_lines
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.sections import Section
 from tests.benchmarks.ingest_accuracy import read_landed
 from tests.benchmarks.ingest_key_marks import Paper, make_papers
 from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, table, write
@@ -727,3 +731,42 @@ def test_a_question_printed_again_in_another_language_is_a_remark_and_no_answer(
     for others in (ask("Answer"), ask("Figure", shift=4), ask("Prashn")[:2]):
         keep_translations(others)
         assert all(draft.answer for draft in others)
+
+
+def _list_pieces(lines: Sequence[str]) -> list[Piece]:
+    return [
+        Piece(line, 100 * at, 100 * at + len(line), range(100 * at, 100 * at + len(line)))
+        for at, line in enumerate(lines)
+    ]
+
+
+_PARTS = ("写出船在渡口的用途", "写出磨坊在村里的用途", "写出渡口的用途")
+
+
+def test_answers_that_print_the_parts_of_one_question_again_are_no_answer_part() -> None:
+    said = [f"因为河水推动第{place}个叶片。" for place in range(30)]
+    answered = [
+        line
+        for number, name in enumerate(("水车", "灯塔"), 1)
+        for line in (f"{number}. {name}为什么转动？", "参考答案：", *said)
+    ]
+    parts = [f"{number}、{part}（2分）" for number, part in enumerate(_PARTS, 1)]
+    again = [f"{number}、{part}：供人使用。" for number, part in enumerate(_PARTS, 1)]
+    other = [f"{number}、供人使用{number}次。" for number, _ in enumerate(_PARTS, 1)]
+    head, below = [*answered, "二、综合题", "渡口有一艘木船。", *parts], ["三、论述题", "请谈谈渡口。"]
+    assert find_region(_list_pieces([*head, "参考答案", *again, *below])) is None
+    assert find_region(_list_pieces([*head, "参考答案", *other, *below])) == len(head)
+
+
+@pytest.mark.parametrize(("count", "are_keys"), [(1, False), (3, True)])
+def test_the_numbers_of_a_section_that_asks_once_are_parts_of_its_question(
+    count: int, are_keys: bool
+) -> None:
+    lines = [f"{number}. {part}" for number, part in enumerate(_PARTS, 1)]
+    answers = ["参考答案：", *(f"{number}. 供人使用。" for number, _ in enumerate(_PARTS, 1))]
+    section = Section(
+        number=2, heading=f"二、综合题（共{count}小题，共6分）", pieces=_list_pieces([*lines, *answers])
+    )
+    keys: list[KeyPart] = []
+    kept = take_key_lines(section, 1, keys)
+    assert (len(kept), bool(keys)) == (len(lines) if are_keys else len(section.pieces), are_keys)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -348,6 +349,26 @@ def test_what_a_scan_draws_is_a_figure_with_its_labels_and_a_table_or_the_edge_o
     assert (left, top) == (185, 815) and right >= 398 and bottom <= 642
     placed = place_drawings([above, beside, below], [(left, bottom, right, top)])
     assert [row.text for row in placed] == [above.text, beside.text, "[image]", below.text]
+
+
+@needs_cv2
+def test_an_open_stroke_in_colour_is_a_pens_and_one_in_black_or_with_a_label_is_a_figure() -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers.figures import find_drawings
+
+    def draw(colour: tuple[int, int, int], boxes: Sequence[Row], is_closed: bool = False) -> int:
+        page = numpy.full((1000, 800, 3), 250, dtype=numpy.uint8)
+        stroke = numpy.array([[100, 260], [130, 300], [220, 180]])
+        cv2.polylines(page, [stroke], is_closed, colour, 3)
+        return len(find_drawings(page, boxes))
+
+    text = Row("1. Which of these guides ships?", 300, 600, 850, 870, 16)
+    label = Row("AB", 170, 190, 720, 736, 16)
+    red, black = (60, 60, 220), (20, 20, 20)
+    assert (draw(red, [text]), draw(black, [text])) == (0, 1)
+    assert (draw(red, [text, label]), draw(red, [text], is_closed=True)) == (1, 1)
 
 
 @needs_cv2
