@@ -170,11 +170,7 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
         if match is not None:
             found.append((place, match))
             listed = 0
-        elif (
-            label is not None
-            and found
-            and (label.style, label.value) in (("paren", listed + 1), ("nump", listed + 1))
-        ):
+        elif label is not None and found and (label.style, label.value) == ("paren", listed + 1):
             listed = label.value
         elif label is not None and read_heading(pieces[place].text) is None:
             return lines
