@@ -54,7 +54,7 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
 
 
 def _find_title(pieces: Sequence[Piece], index: int) -> int:
-    """Where the title of an answer part begins, `SCIENCE – SUGGESTED` on the line above `ANSWERS`."""
+    """Where an answer part's title begins: `SCIENCE – SUGGESTED` above `ANSWERS`."""
     above = pieces[index - 1] if index else None
     is_wrapped = (
         above is not None

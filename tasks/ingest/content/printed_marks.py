@@ -263,7 +263,7 @@ _BOX = re.compile(r"\s[☐□▢▯]\s*$")
 
 
 def _take_boxes(drafts: Sequence[Draft]) -> None:
-    """Take the empty box for the key behind the stems of choices, where most of a section have one."""
+    """Take the empty box behind the stems of choices, where most of a section have one."""
     found: dict[int, list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:

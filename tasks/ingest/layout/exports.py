@@ -154,7 +154,7 @@ _TAG = re.compile(r"\s*(?:[-–—•*]\s*)?(?P<said>[（(\[【][^()（）\[\]�
 
 
 def _drop_tags(lines: IndexedLines) -> IndexedLines:
-    """Drop the topic or level that a bank names in brackets right below nearly every number alone on its line."""
+    """Drop the topic that a bank names in brackets below nearly every number alone on a line."""
     found: list[int] = []
     alone = 0
     for place, label in lines.numbered.items():

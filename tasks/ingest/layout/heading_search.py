@@ -139,7 +139,7 @@ def _stands_on_table(pieces: Sequence[Piece], index: int) -> bool:
 
 
 def drop_part_labels(pieces: Sequence[Piece]) -> list[Piece]:
-    """The lines with no label at `Part A. Write …`, `Part B. Explain …` within one numbered question.
+    """The lines without the labels of `Part A. Write …`, `Part B. …` within one question.
 
     The question above them asks nothing by itself. Nothing is numbered or offered below them, and the numbers of
     questions go on after them, or the question before asks.

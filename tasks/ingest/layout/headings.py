@@ -362,7 +362,7 @@ _SETS_SEVERAL = re.compile(
 
 
 def sets_several(text: str) -> bool:
-    """Whether a line, with a number or none, only tells how many of the questions below it to answer."""
+    """Whether a line, numbered or not, only tells how many questions below it to answer."""
     label = parse_label(text)
     return _SETS_SEVERAL.fullmatch(text[label.end if label is not None else 0 :]) is not None
 

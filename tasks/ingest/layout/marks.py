@@ -535,7 +535,7 @@ def _number(piece: Piece, mark: Mark) -> Piece:
 
 
 def _count_section(shape: str, marks: Sequence[Mark], pieces: Sequence[Piece]) -> bool:
-    """Whether a word for questions, `Bài 1 (1,0 điểm): …`, counts those below one heading, and their answers."""
+    """Whether a word, `Bài 1 (1,0 điểm): …`, counts the questions below one heading."""
     word, kind = shape.split("|")[:2]
     above = pieces[marks[0].piece - 1] if marks[0].piece else None
     heads = above is not None and (

@@ -597,7 +597,7 @@ def _find_keys(
 
 
 def _read_cells(lines: IndexedLines, place: int, counts: Mapping[int, int]) -> list[_Span]:
-    """The keys in a table's rows, each below a row of numbers of questions; [] where these are none."""
+    """The keys in a table's rows below rows of numbers of questions; [] where these are none."""
     spans: list[_Span] = []
     while place + 1 < len(lines.pieces) and lines.pieces[place].kind == "table":
         above, below = (_CELL.finditer(lines.pieces[at].text) for at in (place, place + 1))

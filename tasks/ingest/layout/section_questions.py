@@ -219,7 +219,7 @@ _RANGE = re.compile(
 def join_shared(
     found: list[tuple[Label | None, list[Piece], str | None]], section: Section
 ) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Make one question of those below one material that offer no options, unless it names their numbers."""
+    """Make one question of those below a material without options, unless it names them."""
     first_of: dict[str, int] = {}
     for label, _, material in found:
         if material is not None and label is not None and label.style == "num":
@@ -259,7 +259,7 @@ def join_shared(
 
 
 def _names_number(material: str, label: Label) -> bool:
-    """Whether a material says which questions it serves, `完成1～5题`, and this is one of them."""
+    """Whether a material says that it serves this question, `完成1～5题`."""
     if label.style != "num":
         return False
     told = next((line for line in material.split("\n") if _ENDS_BY_RANGE.search(line[-_LONGEST_LEAD:])), None)

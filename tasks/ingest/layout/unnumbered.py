@@ -170,11 +170,7 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
         if match is not None:
             found.append((place, match))
             listed = 0
-        elif (
-            label is not None
-            and found
-            and (label.style, label.value) in (("paren", listed + 1), ("nump", listed + 1))
-        ):
+        elif label is not None and found and (label.style, label.value) == ("paren", listed + 1):
             listed = label.value
         elif label is not None and read_heading(pieces[place].text) is None:
             return lines
@@ -223,7 +219,7 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
 def _number_through(
     piece: Piece, lead: re.Match[str], numbers: Mapping[tuple[str, str], int], *, is_run: bool
 ) -> Piece:
-    """The keys of a section without its name, `Part B: 1-C, 2-A`, with the numbers that its questions now have."""
+    """The keys of `Part B: 1-C, 2-A` with the numbers that its questions have now."""
     if is_run:
         return piece.cut(lead.end())
     entries: list[re.Match[str]] = []
@@ -240,7 +236,7 @@ def _number_through(
 
 
 def _write_latin(lines: IndexedLines) -> IndexedLines:
-    """The lines with Latin letters for Cyrillic ones that count as they do, `А1.`, `Часть В`."""
+    """The lines with Latin letters for Cyrillic ones that count alike, `А1.`, `Часть В`."""
     changed = {
         place: replace(piece, text=_CYRILLIC.sub(_to_latin, piece.text))
         for place, piece in enumerate(lines.pieces if any(map(lines.text.__contains__, "АВС")) else ())
@@ -261,7 +257,7 @@ _LEAST_TITLED = 3
 
 
 def write_titled(lines: IndexedLines) -> IndexedLines:
-    """Drop the words before a number that all titles above questions begin with, `NEW QUESTION 1`.
+    """Drop the words that all titles above questions begin with, `NEW QUESTION 1`.
 
     The titles count from 1, nothing else does, and no options stand above the first.
     """

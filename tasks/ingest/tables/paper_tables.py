@@ -99,7 +99,7 @@ _MOST_OF_LEGEND = 3
 
 
 def _drop_legend(pieces: list[Piece], rows: Collection[int]) -> list[Piece]:
-    """The lines without those that close a paper below its table of keys, `MC = multiple choice`."""
+    """The lines without those that close a paper below its keys, `MC = multiple choice`."""
     end = max((at for at, piece in enumerate(pieces, start=1) if piece.start in rows), default=len(pieces))
     below = pieces[end:]
     is_legend = len(below) <= _MOST_OF_LEGEND and all(
@@ -311,7 +311,7 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 @dataclass(frozen=True)
 class KeyCells:
-    """The keys of a table with numbers, and what it calls the keys, '' for nothing; `is_wide`: beside other columns."""
+    """The keys of a table, and what it calls them or ''; `is_wide`: beside other columns."""
 
     entries: list[KeyEntry]
     name: str
@@ -377,7 +377,7 @@ def _pair_down(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def _pair_columns(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    """A column of numbers and, among other things, one of keys: `1 | B | 2`, `1 | MC | B | 5.2 | 1`."""
+    """A column of numbers and, among others, one of keys: `1 | B | 2`, `1 | MC | B | 1`."""
     width = len(cells[0]) if cells else 0
     if width < _LEAST_WIDTH or any(len(row) != width for row in cells):
         return []

@@ -345,7 +345,7 @@ _LETTER_CELL = re.compile(r"\s*[（(]?(?P<letter>[a-j])\s*[)）.．、]?\s*")
 
 
 def find_lettered_header(rows: Sequence[Sequence[str]]) -> Header | None:
-    """The columns of a table whose rows are lettered a, b, c … below a name of questions, or None."""
+    """The columns of a table with rows a, b, c … below a name of questions, or None."""
     if len(rows) < len("ab") + 1 or len(rows[0]) < len(("letter", "stem")):
         return None
     header = _read_header(0, rows[0], None)
