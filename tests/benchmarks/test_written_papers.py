@@ -32,6 +32,7 @@ GROUPS = Path(__file__).with_name("written_papers")
         ("o", 20, 0.89),
         ("p", 20, 0.68),
         ("q", 20, 0.54),
+        ("t", 20, 0.97),
     ],
 )
 def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floor: float) -> None:
@@ -60,6 +61,8 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
         "Y11 Physics Mock - Electricity MARK SCHEME.pdf",
         "C语言程序设计期末试卷A答案.docx",
         "docx_forklift_answers.txt",
+        "海州市2025届高三第二次质量检测 地理参考答案.docx",
+        "职测模拟（省直）答案.txt",
         "docx_sachkunde_de_Lösung.docx",
         "docx_shuxue_san答案.docx",
         "docx_wuli_ba答案.docx",
