@@ -439,7 +439,7 @@ def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
 
 
 _MAX_HEADING = 48
-_RULES = "=-—–─━_*#~·.…☆★ \t"
+_RULES = "=-—–─━_*#~·.…☆★▼▽▲△◆◇■●◎※❖➤▶► \t"
 
 
 @lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
@@ -453,7 +453,7 @@ def is_region_heading(text: str) -> bool:
             return True
     if len(folded) > _MAX_HEADING and folded[0] not in _RULES:
         return False
-    if len(folded) > 8 and folded[0] in _RULES:
+    if (len(folded) > 8 or not folded[:1].isascii()) and folded[:1] in _RULES:
         folded = folded.strip(_RULES) or folded  # a rule of any length on both sides
     return _says_answers(folded)
 

@@ -40,7 +40,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "part",
         re.compile(
-            r"(?:Part|Section|Unit|Round|PART|SECTION|UNIT|ROUND|Bagian|BAGIAN|Bölüm|BÖLÜM|Phần|PHẦN|Deel|DEEL|Część|CZĘŚĆ|Runde|RUNDE|Ronda|Manche|Раунд|Teil|Abschnitt|Parte|PARTE|Partie|PARTIE|Exercice|Secci[oó]n|Sezione|Часть|Раздел|ЧАСТЬ|РАЗДЕЛ)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
+            r"(?:Part|Section|Unit|Round|PART|SECTION|UNIT|ROUND|Bagian|BAGIAN|Bölüm|BÖLÜM|Phần|PHẦN|Deel|DEEL|Część|CZĘŚĆ|Runde|RUNDE|Ronda|Manche|Раунд|Teil|Abschnitt|Parte|PARTE|Partie|PARTIE|Exercice|Secci[oó]n|Sezione|Часть|Раздел|ЧАСТЬ|РАЗДЕЛ)\s*[-:.]?\s*([IVX]{1,5}|[A-HАБВСГ]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
@@ -61,7 +61,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#№-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
         ),
     ),
     (
@@ -75,7 +75,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:【|\[)?\s*(?:第\s*(\d{1,4})\s*[题题](?!\s*图(?:[\s|)）]|$))|题\s*目?\s*(\d{1,4})(?=[\s.．:：、】\]])|试题\s*(\d{1,4}))\s*(?:】|\])?\s*[.．:：、]?\s*"
+            r"(?:【|\[)?\s*(?:第\s*(\d{1,4})\s*小?[题题](?!\s*图(?:[\s|)）]|$))|题\s*目?\s*(\d{1,4})(?=[\s.．:：、】\]])|试题\s*(\d{1,4}))\s*(?:】|\])?\s*[.．:：、]?\s*"
         ),
     ),
     ("word", re.compile(rf"第\s*([{_CN}]{{1,3}})\s*题\s*[.．:：、]?\s*")),
@@ -85,7 +85,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("nump", re.compile(r"[（(]\s*(\d{1,3})\s*[)）]\s*[、.．,，:：]?\s*")),
     ("nump", re.compile(r"([⑴-⒇])\s*")),
     ("bracket", re.compile(r"[\[【]\s*(\d{1,4})\s*[\]】]\s*[、.．:：]?\s*")),
-    ("capnum", re.compile(r"[A-H](\d{1,2})[.)]\s+(?=\S)")),
+    ("capnum", re.compile(r"[A-HАБВСГ](\d{1,2})[.)]\s+(?=\S)")),
     ("num", re.compile(r"(\d{1,3})\s?[-–]\s?\d{1,3}\s?[.)]\s+(?=[A-Z])")),
     ("dec", re.compile(r"\d{1,2}\.([1-9]\d?)[.)]?\s+(?=[A-Z(])")),
     # `2.1 …` in exercises: the chapter, then the number
@@ -113,7 +113,7 @@ _STARTS = {
     "cnp": "（(",
     "nump": "（(" + "".join(map(chr, range(0x2474, 0x2488))),
     "bracket": "[【",
-    "capnum": "ABCDEFGH",
+    "capnum": "ABCDEFGHАБВСГ",
     "num": "0" + "".join(map(chr, range(0x2488, 0x249C))),
     "dec": "0",
     "sub": "0",
@@ -198,8 +198,13 @@ def parse_label(text: str) -> Label | None:
 
 def _read_letter(token: str) -> int | None:
     """Read a letter as a number; `Part V` is the fifth all the same."""
+    token = token.translate(_LATIN)
     is_letter = len(token) == 1 and ("A" <= token <= "H" or "a" <= token <= "z")
     return ord(token.casefold()) - ord("a") + 1 if is_letter else read_number(token)
+
+
+# `Часть А`, `Часть В`, and `Часть Б` for the latter
+_LATIN = str.maketrans("АБВСГ", "ABBCD")
 
 
 def read_number(token: str) -> int | None:
