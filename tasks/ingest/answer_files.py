@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import stat
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -116,17 +115,32 @@ def _find_shortened(
 
 
 def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
-    if not shortened or len(shortened) > len(subject):
-        return False
+    """Whether all that a key's name says of its subject is said by its paper's name, too.
+
+    Words of alphabets and numbers must be the same; what is written without spaces may be abbreviated, or be what the longer one
+    begins or ends with. Two characters of it weigh as a word.
+    """
     # the key to one of two versions says which
     versions = {word for word in subject if len(word) == 1 and word.isascii() and word.isalpha()}
-    left = [*(Counter(shortened) - Counter(subject)).elements()]
-    others = [*(Counter(subject) - Counter(shortened)).elements()]
-    if not versions <= set(shortened):
+    if len(shortened) > len(subject) or not versions <= set(shortened):
         return False
-    if not left:
-        return sum(1 if _stands_alone(word) else -(-len(word) // 2) for word in shortened) >= _LEAST_SHARED
-    return len(left) == 1 < len(shortened) and any(_abbreviates(left[0], other) for other in others)
+    left = [*subject]
+    weight = 0
+    for word in sorted(shortened, key=len, reverse=True):
+        found = next((other for other in left if word == other), None)
+        weighed = word
+        if found is None and not _stands_alone(word):
+            found = next((other for other in left if _is_cut(other, word) or _abbreviates(word, other)), None)
+            weighed = found if found is not None and word not in found else word[: 2 * (len(word) // 2)]
+        if found is None:
+            return False
+        left.remove(found)
+        weight += 1 if _stands_alone(word) else -(-len(weighed) // 2)
+    return weight >= _LEAST_SHARED
+
+
+def _is_cut(word: str, shortened: str) -> bool:
+    return word.startswith(shortened) or word.endswith(shortened)
 
 
 def _abbreviates(short: str, word: str) -> bool:

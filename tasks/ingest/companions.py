@@ -21,6 +21,8 @@ from tasks.ingest.content.keys import Matched, match_keys, read_keys
 from tasks.ingest.contracts import Breach
 from tasks.ingest.intake import read_own_file, show_name
 from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.option_marks import find_alphabet, translate_keys
+from tasks.ingest.layout.pieces import IndexedLines, make_pieces
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
@@ -53,7 +55,7 @@ def apply_companion(split: Split, options: Mapping[str, Any], paper: Extraction)
         return
     paper.take_over(extraction)
     before = sum(1 for draft in split.drafts if draft.answer)
-    drafts, taken = _choose(split, extraction)
+    drafts, taken = _choose(split, extraction, paper)
     gained = sum(1 for draft in drafts if draft.answer) - before
     count, unmatched = taken.count + len(taken.left), len(taken.left)
     if (
@@ -143,7 +145,7 @@ def _tells(draft: Draft) -> bool:
 
 
 _WITH_ANSWERS = re.compile(
-    r"[附含带有及与和、](?:参考|标准)?答案|(?i:(?:with|and)[\W_]+(?:answers?|solutions?|key)(?![a-z]))"
+    r"[附含带有及与和、](?:参考|标准)?答案|(?:答案|解答|解説|正解)[付附つ]|(?i:(?:with|and)[\W_]+(?:answers?|solutions?|key)(?![a-z]))"
 )
 _MOST_OF_TERM = 20
 _SENTENCE_END = re.compile(r"[。.;；!！\n]\s*")
@@ -188,8 +190,9 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
     return extract(data, find_reader(sniff(data, path.name), path.name), options)
 
 
-def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]:
+def _choose(split: Split, extraction: Extraction, paper: Extraction) -> tuple[list[Draft], Matched]:
     """The questions with the answers of the file, as a key or as the paper printed again."""
+    alphabet = find_alphabet(IndexedLines(make_pieces(paper.lines, join_lines(paper.lines)[1])))
     if extraction.sheets:
         repeated = split_sheets(extraction.sheets).drafts
         lines = [
@@ -201,6 +204,8 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]
         lines = extraction.lines
         _, starts, _ = join_lines(lines)
         repeated = split_lines(lines, starts).drafts
+    if alphabet is not None:
+        lines = [_write_keys(line, alphabet) for line in lines]
     again = [draft.copy() for draft in split.drafts]
     met = _match_repeated(again, repeated, split.language)
     by_number = [draft.copy() for draft in split.drafts]
@@ -210,6 +215,13 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]
         left = [KeyEntry(other.value or 0, "") for other in repeated[met:]]
         return again, Matched(met, matched.left if matched.is_other else left, matched.is_other)
     return by_number, matched
+
+
+def _write_keys(line: Line, alphabet: str) -> Line:
+    """A line of a key whose paper labels its options in another alphabet: `1. б` as `1. B`."""
+    text = translate_keys(line.text, alphabet)
+    cells = tuple([cell.strip() for cell in text.split("|")])
+    return replace(line, text=text, cells=cells if len(cells) == len(line.cells) else line.cells)
 
 
 def _count_sound(drafts: Sequence[Draft]) -> int:

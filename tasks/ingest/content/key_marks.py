@@ -140,7 +140,10 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
     if of_part is not None:
         return [KeyMark(part, index, 0, of_part.start(2), int(of_part[1]), "num", 0.3)]
     label = piece.label
-    if label is None or label.style not in _COUNTING:
+    if label is None:
+        named = _NAMED.match(piece.text)  # `問7 徳政令`
+        return [KeyMark(part, index, 0, named.end(), int(named[1]), "num", 0.3)] if named is not None else []
+    if label.style not in _COUNTING:
         return []
     worth = 0.0 if label.is_weak or label.style in ("bare", "circ") else 0.3
     own = KeyMark(part, index, 0, label.end, label.value, label.style, worth)
@@ -159,11 +162,12 @@ def _shift(marks: Sequence[KeyMark], by: int) -> list[KeyMark]:
 _CAPITAL_LEAD = re.compile(r"\s*([A-H])\s*[.．:：)]\s*(?=[（(]?\d{1,3}\s*[.．、)）:：])")
 
 _TITLE_LEAD = re.compile(r"\s*(?!\d)[^\d:：。.]{2,32}[:：]\s*(?=[（(]?1\s*[.．、)）])")
+_NAMED = re.compile(rf"\s*{number_word()}\s*(\d{{1,3}})(?!\d)\s*(?:小?题)?\s*[.．、:：)）]?\s*")
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
 _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
 _INLINE = re.compile(
     r"(?:^\s*+|(?<!\s)\s++|[；;。]\s*+)(?:((?:[（(]\s*)?)(\d{1,3})(?:\s*(?:[、)）．]|[.:：](?!\d))|[-–](?=\s+\D))|"
-    rf"{number_word()}\s*(\d{{1,3}})(?!\d)\s*[.．、:：)）]?)\s*"
+    rf"{number_word()}\s*(\d{{1,3}})(?!\d)\s*(?:小?题)?\s*[.．、:：)）]?)\s*"
 )
 
 

@@ -466,7 +466,7 @@ def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
 
 
 _MAX_HEADING = 48
-_RULES = "=-—–─━_*#~·.…☆★ \t"
+_RULES = "=-—–─━_*#~·.…☆★▼▽▲△◆◇■●◎※❖➤▶► \t"
 
 
 @lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
@@ -480,7 +480,7 @@ def is_region_heading(text: str) -> bool:
             return True
     if len(folded) > _MAX_HEADING and folded[0] not in _RULES:
         return False
-    if len(folded) > 8 and folded[0] in _RULES:
+    if (len(folded) > 8 or not folded[:1].isascii()) and folded[:1] in _RULES:
         inner = folded.strip(_RULES)  # a rule of any length on both sides
         if folded[-1] in _RULES and _FRAMED.match(inner) is not None:
             return True

@@ -173,8 +173,26 @@ _BRACKETED = re.compile(
 _LEAST_BRACKETED = 0.8
 
 
+# `……？（答：潮汐。）`
+_SAID_IN_BRACKET = re.compile(
+    r"[（(【\[]\s*(?:(?:参考|正确)?答案?|(?i:answers?|ans)|[Оо]твет)\s*[:：]\s*(?P<said>[^（()）\n]{1,200})[)）】\]]\s*[。.]?\s*$"
+)
+_LEAST_SAID = 2
+
+
 def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
-    """Read what stands in a bracket behind nearly all free questions of a paper."""
+    """Read what stands in a bracket behind free questions: behind nearly all of a paper, or with the mark of an answer."""
+    marked = [
+        (draft, bracket)
+        for draft in drafts
+        if not (draft.options or draft.answer)
+        and (bracket := _SAID_IN_BRACKET.search(draft.stem)) is not None
+        and bracket.start()
+        and any(map(str.isalnum, bracket["said"]))
+    ]
+    for draft, bracket in marked if len(marked) >= _LEAST_SAID else ():
+        draft.answer = [bracket["said"].strip()]
+        draft.stem = draft.stem[: bracket.start()].rstrip()
     group = [draft for draft in drafts if not draft.options and not draft.answer]
     found = [(draft, tail) for draft in group if (tail := _BRACKETED.search(draft.stem[-70:])) is not None]
     said = {tail["said"].strip() for _, tail in found if not any(map(str.isdigit, tail["said"]))}

@@ -21,7 +21,7 @@ from tasks.ingest.words.grammar import (
     may_open_blank,
     truth_word,
 )
-from tasks.ingest.words.labels import is_sure
+from tasks.ingest.words.labels import counts_questions, is_sure
 from tasks.questions import has_blank
 
 _MIN_TIMES = 3
@@ -88,6 +88,71 @@ def write_filled_places(lines: IndexedLines) -> IndexedLines:
             kept.append(rewrite(piece, end, "" if is_answered else "答案："))
         is_answered = True
     return IndexedLines(kept)
+
+
+# `Ответ: ________ .`, `Answer: ____`: a place to write on; one with a unit, `____ kg`, is part of what is asked
+_NO_WORDS = re.compile(r"[\W_]*")
+_UNIT_PLACE = re.compile(r"\s*_{3,}\s?[^\W\d_][^\s_]{0,7}\s*")
+_LEAST_ASKED, _MOST_ASKED = 5, 0.8
+_COUNTS_ELSE = ("num", "nump", "word", "bracket")
+
+
+def write_answer_places(lines: IndexedLines) -> IndexedLines:
+    """Leave out `Ответ: ____`, which answers nothing.
+
+    Where nothing else counts, bare numbers that run from 1 with such a place below nearly each, `7 Какой заряд…`, are written
+    as `7. …`.
+    """
+    pieces = lines.pieces
+    marked = lines.find(answer_mark(), may_open_answer, tables=False)
+    empty = {place for place, mark in marked.items() if not pieces[place].text[mark.end() :].strip()}
+    ruled = {place for place, mark in marked.items() if _is_place(pieces[place].text[mark.end() :])}
+    with_units = {
+        place: rewrite(pieces[place], mark.end(), "")
+        for place, mark in marked.items()
+        if _UNIT_PLACE.fullmatch(pieces[place].text, mark.end())
+    }
+    rules = {place for place in empty if _has_rule(pieces, place + 1)}
+    if not (ruled or rules or with_units):
+        return lines
+    numbers = _find_asked(lines, ruled | empty, max(ruled | rules, default=0))
+    counted = {
+        place: rewrite(pieces[place], label.end, f"{label.value}. ")
+        for place in numbers
+        if (label := lines.labels[place]) is not None
+    }
+    for place in empty:
+        below = place + 1
+        while _has_rule(pieces, below):
+            below += 1
+        is_next = below in numbers or below in marked or below == len(pieces)
+        if is_next or (place in rules and counts_questions(lines.labels[below])):
+            ruled.add(place)
+    return lines.replace({**with_units, **counted}, ruled)
+
+
+def _has_rule(pieces: Sequence[Piece], place: int) -> bool:
+    return place < len(pieces) and _is_place(pieces[place].text)
+
+
+def _is_place(text: str) -> bool:
+    return "___" in text and _NO_WORDS.fullmatch(text) is not None
+
+
+def _find_asked(lines: IndexedLines, places: Collection[int], last: int) -> list[int]:
+    """Where bare numbers run from 1 with a place for the answer below nearly each; [] where others count."""
+    numbers: list[int] = []
+    for place, label in enumerate(lines.labels):
+        if label is None or lines.pieces[place].kind == "table":
+            continue
+        if is_sure(label, _COUNTS_ELSE) and place < last:
+            return []
+        if label.style == "bare" and label.value == 1 and len(numbers) < 2:
+            numbers = [place]
+        elif label.style == "bare" and numbers and label.value == len(numbers) + 1:
+            numbers.append(place)
+    asked = {bisect_right(numbers, place) for place in places} - {0}
+    return numbers if len(numbers) >= _LEAST_ASKED and len(asked) >= _MOST_ASKED * len(numbers) else []
 
 
 def _choose_mark(text: str) -> str:

@@ -31,8 +31,53 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
-    found = _drop_titles(_drop_bubbles(_drop_tags(_drop_names(_write_shares(_settle_replies(lines))))))
+    found = _write_shares(_write_field_lines(_settle_replies(_cut_verdicts(lines))))
+    found = _drop_titles(_drop_bubbles(_drop_tags(_drop_names(found))))
     return _join_letters(_write_tail_answers(_write_types_before(_write_type_lines(found))))
+
+
+# `正确答案：B你选对了`: what a platform tells somebody behind the key
+_TOLD_BEHIND = re.compile(
+    r"(?<=[A-J√×对错确误])\s*你(?:选对了|答对了|选错了|答错了|错选为[A-J√×、,，]*|没选择任何选项|没有(?:选择|作答)[^\s]{0,6})\s*$"
+)
+
+
+def _cut_verdicts(lines: IndexedLines) -> IndexedLines:
+    """Leave out what a platform tells somebody right behind the key of a line."""
+    found = {
+        place: match
+        for place, piece in enumerate(lines.pieces)
+        if "你" in piece.text
+        and match_answer(piece.text) is not None
+        and (match := _TOLD_BEHIND.search(piece.text)) is not None
+    }
+    return lines.replace({place: lines.pieces[place].cut(0, match.start()) for place, match in found.items()})
+
+
+# `题号：3  题型：单选题  难度：易`: the fields of a question on one line, its number first
+_FIELD_LINE = re.compile(
+    r"\s*(?:题号|试题编号)\s*[:：]\s*(?P<number>\d{1,4})(?:\s+题型\s*[:：]\s*(?P<type>[^\s:：]{2,8}))?(?:\s+[^\s:：]{2,6}\s*[:：]\s*[^\s:：]{1,12})*\s*"
+)
+
+
+def _write_field_lines(lines: IndexedLines) -> IndexedLines:
+    """Write `题号：3 题型：单选题 …` above every question as `第3题 单选题`."""
+    found = {
+        place: match
+        for place in lines.open_with("题试")
+        if (match := _FIELD_LINE.fullmatch(lines.pieces[place].text)) is not None
+    }
+    numbers = [int(match["number"]) for match in found.values()]
+    if len(found) < _MIN_TITLED or numbers != [*range(numbers[0], numbers[0] + len(numbers))]:
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(
+                lines.pieces[place], match.end(), f"第{match['number']}题 {match['type'] or ''}".rstrip()
+            )
+            for place, match in found.items()
+        }
+    )
 
 
 _REPLY = re.compile(r"(?:我的|你的|您的|学生|考生)回答\s*[:：]")
@@ -140,11 +185,21 @@ def _drop_names(lines: IndexedLines) -> IndexedLines:
     ]
     if len(stems) < max(_LEAST_NAMED, _MOST_TITLED * len(numbered)):
         stems = {}
+    inline = {
+        place: match.end()
+        for place in lines.open_with(("【", "[", "选"))
+        if (match := _OPTIONS_NAME.match(pieces[place].text)) is not None
+        and _INLINE_OPTIONS.match(pieces[place].text, match.end()) is not None
+    }
     left_out = set(options if len(options) >= _LEAST_NAMED else ())
     changed = {
         place: rewrite(pieces[place], end, "", label.end)
         for place, end in stems.items()
         if (label := lines.labels[place]) is not None
+    }
+    changed |= {
+        place: rewrite(pieces[place], end, "")
+        for place, end in (inline if len(inline) >= _LEAST_NAMED else {}).items()
     }
     return lines.replace(changed, left_out)
 
@@ -169,6 +224,7 @@ def _drop_tags(lines: IndexedLines) -> IndexedLines:
     return lines.replace({}, set(found)) if len(found) >= max(_MIN_TITLED, _MOST_TITLED * alone) else lines
 
 
+_INLINE_OPTIONS = re.compile(r"(?!.*[?？])[（(\[]?A\s*[)）\].．、:：]?\s*\S.*\sB\s*[)）\].．、:：]?\s*\S")
 _OPTION_FIRST = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]?\s*\S")
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 
@@ -303,23 +359,34 @@ def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(written)
 
 
+_LONE_LETTER = re.compile(r"\s*([A-J])\s*[.．、:：)）]?\s*")
+
+
+def _read_lone(piece: Piece) -> str:
+    """The letter that is all a line holds, with a stop or none; '' for others."""
+    match = _LONE_LETTER.fullmatch(piece.text) if len(piece.text) < _LONGEST_LONE else None
+    return match[1] if match is not None else ""
+
+
+_LONGEST_LONE = 6
+
+
 def _join_letters(lines: IndexedLines) -> IndexedLines:
-    """Join `A` on a line of its own with the option below it."""
+    """Join `A` or `A.` on a line of its own with the option below it."""
     pieces = lines.pieces
-    short = (pieces[index].text for index in lines.short)
-    if sum(1 for text in short if len(text) < 4 and text.strip() == "A") < 2:
+    if sum(1 for index in lines.short if _read_lone(pieces[index]) == "A") < 2:
         return lines
     sets: list[list[int]] = []
     index = 0
     while index < len(pieces):
-        if pieces[index].text.strip() != "A":
+        if _read_lone(pieces[index]) != "A":
             index += 1
             continue
         places = [index]
         while len(places) < len(_LETTERS):
             letter = _LETTERS[len(places)]
             window = range(places[-1] + 2, min(places[-1] + 5, len(pieces)))
-            following = next((place for place in window if pieces[place].text.strip() == letter), None)
+            following = next((place for place in window if _read_lone(pieces[place]) == letter), None)
             if following is None or any(
                 piece.label is not None for piece in pieces[places[-1] + 1 : following]
             ):
@@ -337,6 +404,6 @@ def _join_letters(lines: IndexedLines) -> IndexedLines:
             continue
         if place - 1 in lone:
             own = pieces[place - 1]
-            piece = replace(rewrite(piece, 0, f"{own.text.strip()}. "), start=own.start)
+            piece = replace(rewrite(piece, 0, f"{_read_lone(own)}. "), start=own.start)
         joined.append(piece)
     return IndexedLines(joined)

@@ -20,7 +20,7 @@ from tasks.ingest.words.grammar import (
 )
 from tasks.ingest.words.labels import counts_questions
 from tasks.ingest.words.lexicon import match_exactly
-from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, POINTS
+from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, POINT, POINTS
 
 
 def drop_idle(lines: IndexedLines) -> IndexedLines:
@@ -120,7 +120,11 @@ def _find_titles(lines: IndexedLines) -> set[int]:
 _LONGEST_REPEATED, _LEAST_REPEATED, _MOST_REPEATED = 24, 5, 0.6
 # `____ / 2 P.`: room for the points of a question, which may be worth differently
 _LEAST_POINTS = 3
-_POINTS = re.compile(r"[_….\s]*/\s*(?:#|\d{1,3}(?:[.,]\d)?)\s*\w{0,8}\.?")
+# what was scored may stand before it, `2 / 2 pts`, `Not yet graded / 2 pts`
+_POINTS = re.compile(
+    rf"(?:[_….\s]*/\s*(?:#|\d{{1,3}}(?:[.,]\d)?)\s*\w{{0,8}}|"
+    rf"(?:#|\d{{1,3}}(?:[.,]\d+)?|[^\W\d_]+(?:\s[^\W\d_]+){{0,3}})\s*/\s*(?:#|\d{{1,3}}(?:[.,]\d)?)\s*{POINT})\.?"
+)
 _CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
 
 
@@ -141,7 +145,9 @@ def drop_repeated(lines: IndexedLines) -> IndexedLines:
                 and _stands_above(lines, place)
                 and (_POINTS.fullmatch(rest) or not _asks(rest))
             ):
-                behind.setdefault(_DIGITS.sub("#", rest), []).append(place)
+                shape = _DIGITS.sub("#", rest)
+                worth = shape[shape.index("/") :] if _POINTS.fullmatch(rest) else shape
+                behind.setdefault(worth, []).append(place)
         elif 1 < len(text) <= _LONGEST_REPEATED and label is None and piece.kind == "body":
             below.setdefault(text, set()).add(numbered)
             places.setdefault(text, []).append(place)

@@ -16,34 +16,38 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.answer_marks import (
+    write_answer_places,
     write_answers,
     write_filled_places,
     write_led,
     write_repeated_headings,
     write_repeated_keys,
 )
+from tasks.ingest.layout.boxes import drop_lettered_boxes, part_boxes, tick_right, turn_boxes, write_boxes
 from tasks.ingest.layout.exports import write_exports
-from tasks.ingest.layout.headings import MARKS_GROUP, STRONG_STYLES, is_instruction, read_heading
+from tasks.ingest.layout.heading_marks import (
+    move_worth,
+    write_bracketed_headings,
+    write_framed,
+    write_headings,
+)
+from tasks.ingest.layout.headings import STRONG_STYLES, is_instruction, read_heading
 from tasks.ingest.layout.idle_lines import drop_idle, drop_repeated, drop_slots
 from tasks.ingest.layout.mending import (
     drop_decoration,
-    drop_lettered_boxes,
     drop_upright,
     join_boxes,
     lower_numbers,
     open_cells,
+    open_counts,
     open_details,
     open_numbered,
     open_numbers,
     open_options,
-    part_boxes,
     part_lines,
     part_rows,
     raise_letters,
-    tick_right,
-    turn_boxes,
     write_bare_letters,
-    write_boxes,
     write_truths,
 )
 from tasks.ingest.layout.numbered_options import write_numbered_options
@@ -56,15 +60,21 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.short_headings import write_short_headings
 from tasks.ingest.layout.telling_signs import write_telling_signs, write_ticked_lists
-from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_titled, write_turns
+from tasks.ingest.layout.unnumbered import (
+    write_codes,
+    write_counted,
+    write_lettered_numbers,
+    write_paired,
+    write_titled,
+    write_turns,
+)
 from tasks.ingest.layout.worded import write_worded_headings, write_worded_numbers, write_worded_options
 from tasks.ingest.words.grammar import (
     asking,
     may_open_number_word,
     number_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, is_sure, may_label, read_number
-from tasks.ingest.words.lexicon import match_exactly
+from tasks.ingest.words.labels import counts_questions, is_sure, may_label, read_number
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import ends_with_mark
 
@@ -94,6 +104,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         open_details,
         open_cells,
         open_options,
+        open_counts,
         open_numbers,
         open_numbered,
         write_boxes,
@@ -102,6 +113,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         part_boxes,
         tick_right,
         write_filled_places,
+        write_answer_places,
         drop_slots,
         drop_idle,
         drop_repeated,
@@ -117,19 +129,21 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         drop_upright,
         write_bare_letters,
         write_truths,
-        _move_worth,
+        move_worth,
         _write_lone,
         write_paired,
         write_codes,
         _write_chaptered,
         write_turns,
-        _write_headings,
+        write_headings,
         write_short_headings,
         _write_numerals,
         _write_numbers,
         write_worded_numbers,
         write_worded_headings,
-        _write_framed,
+        write_framed,
+        write_bracketed_headings,
+        write_lettered_numbers,
         write_alphabets,
         write_letters,
         write_numbered_options,
@@ -143,40 +157,6 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     ):
         lines = step(lines)
     return lines
-
-
-_HEADING = re.compile(
-    r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fffA-Z])"
-)
-_TITLE = re.compile(r"[（(][^（()）]*[)）]|[^\u4e00-\u9fffA-Za-z（(/ -]|\s{2,}")
-_SECTIONS = ("cn", "part", "roman", "cnp")
-_HEADING_NUMERAL = re.compile("[一二三四五六七八九十Ⅰ-Ⅻ]")
-_HEADING_STARTS = frozenset("第一二三四五六七八九十ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
-
-
-def _may_open_heading(first: str) -> bool:
-    return first in _HEADING_STARTS or is_sign(first)
-
-
-# `(20 points) Section 1. Multiple choice`, `（共10分）二、计算题`: what a heading is worth before it
-_WORTH_BEFORE = re.compile(rf"\s*(?P<worth>{MARKS_GROUP.pattern})\s*(?=\S)")
-
-
-def _move_worth(lines: IndexedLines) -> IndexedLines:
-    """Put what a heading is worth behind it."""
-    changed: dict[int, Piece] = {}
-    for place in lines.open_with("（([【"):
-        piece = lines.pieces[place]
-        match = _WORTH_BEFORE.match(piece.text) if piece.kind != "table" else None
-        rest = piece.text[match.end() :].strip() if match is not None else ""
-        heading = read_heading(rest)
-        if match is None or heading is None or not (heading.label or match_exactly(rest)):
-            continue
-        bare = piece.cut(match.end())
-        worth = f" {match['worth'].strip()}"
-        moved = rewrite(bare, len(bare.text), worth, len(bare.text.rstrip()))
-        changed[place] = moved.begin_at(piece.start)
-    return lines.replace(changed)
 
 
 _LONE_NUMBER = re.compile(r"\s*(\d{1,3})\s*")
@@ -210,115 +190,6 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
             for number, place in enumerate(found, start=1)
         }
     )
-
-
-def _write_headings(lines: IndexedLines) -> IndexedLines:
-    """Write `一。单选题`, `【一】单选题`, `第一题 单选题`, `二 简答题` as `一、单选题`, where the rest names a type."""
-    changed: dict[int, Piece] = {}
-    for index in lines.open_where(_may_open_heading):
-        piece = lines.pieces[index]
-        text = piece.text
-        if len(text) > 90 or not _HEADING_NUMERAL.search(text[:6]):
-            continue
-        match = _HEADING.match(text)
-        if match is None or piece.kind == "table":
-            continue
-        heading = read_heading(text)
-        if heading is not None and heading.label is not None and heading.label.style in _SECTIONS:
-            continue
-        title = _TITLE.split(text[match.end() :].strip(), maxsplit=1)[0].strip()
-        if title.startswith(("题", "部分")) or match_exactly(title) is None:
-            continue
-        changed[index] = rewrite(piece, match.end(), f"{match.group(1)}、")
-    return lines.replace(changed)
-
-
-# `★Quick round★`, `== Second part ==`: one sign before and behind a title
-_FRAMED = re.compile(r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?P=sign)\s*")
-# `【单选题】（共2题）`, `【Terms】`: the name of a type, and what it announces
-_BRACKETED = re.compile(
-    r"\s*[【\[〔＜〈「『](?P<title>[^】\]〕＞〉」』\n]{2,28})[】\]〕＞〉」』]\s*(?=[（(\[:：]|$)"
-)
-_NUMERALS = "一二三四五六七八九十"
-_HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
-_LEAST_BELOW, _NEAR = 2, 3
-_MOST_HEADING = 0.8
-
-
-def _write_framed(lines: IndexedLines) -> IndexedLines:
-    """Write framed titles as headings, where they head questions."""
-    bracketed = _find_bracketed(lines)
-    if bracketed and len(lines.numbered) < _LEAST_BELOW * (len(bracketed) - _count_again(lines, bracketed)):
-        return _write_types(lines, [place for place, _ in bracketed])
-    titles = bracketed or _find_framed(lines)
-    changed: dict[int, Piece] = {}
-    # a title that comes again heads the answers to its section
-    numbers: dict[str, int] = {}
-    for place, match in titles:
-        title = match["title"].strip()
-        number = numbers.setdefault(title, len(numbers) + 1)
-        if number > len(_NUMERALS):
-            return lines
-        mark = f"{_NUMERALS[number - 1]}、" if _HEADING_HAN.search(title) else f"Part {number}: "
-        text = lines.pieces[place].text
-        piece = rewrite(lines.pieces[place], len(text[: match.end()].rstrip()), "", match.end("title"))
-        changed[place] = rewrite(piece, match.start("title"), mark)
-    return lines.replace(changed)
-
-
-def _count_again(lines: IndexedLines, titles: Sequence[tuple[int, re.Match[str]]]) -> int:
-    """How many of the titles come again in their order, above answers that count from 1 again."""
-    names = [match["title"].strip() for _, match in titles]
-    half = len(names) // 2
-    if names[:half] != names[half:]:
-        return 0
-    label = lines.labels[titles[half][0] + 1] if titles[half][0] + 1 < len(lines.labels) else None
-    return half if label is not None and label.value == 1 else 0
-
-
-def _find_framed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
-    """The titles between signs below which questions count from 1 again."""
-    found: dict[str, list[tuple[int, re.Match[str]]]] = {}
-    for place in lines.open_with_sign():
-        label = lines.labels[place + 1] if place + 1 < len(lines.pieces) else None
-        match = (
-            _FRAMED.fullmatch(lines.pieces[place].text) if label is not None and label.value == 1 else None
-        )
-        if match is not None:
-            found.setdefault(match["sign"], []).append((place, match))
-    titles = max(found.values(), key=len, default=[])
-    return titles if len(titles) > 1 else []
-
-
-def _find_bracketed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
-    """The names of types in brackets, where each heads questions and other headings do not."""
-    titles = [
-        (place, match)
-        for place, match in lines.find(_BRACKETED, "【[〔＜〈「『").items()
-        if match_exactly(match["title"].strip()) is not None
-    ]
-    heads = [
-        place
-        for place, _ in titles
-        if any(
-            label is not None and label.style in KNOWN_NUMBERS
-            for label in lines.labels[place + 1 : place + 1 + _NEAR]
-        )
-    ]
-    # below every question it is what a platform says of its type
-    return titles if len(heads) >= _MOST_HEADING * len(titles) else []
-
-
-def _write_types(lines: IndexedLines, titles: Sequence[int]) -> IndexedLines:
-    """Write names of types that stand right above nearly every question behind its number."""
-    changed: dict[int, Piece] = {}
-    for place in titles:
-        label = lines.labels[place + 1]
-        if label is None or label.style not in KNOWN_NUMBERS:
-            return lines
-        tag = lines.pieces[place].text.strip()
-        changed[place + 1] = rewrite(lines.pieces[place + 1], label.end, f"{tag} ", label.end)
-    return lines.replace(changed, set(titles))
 
 
 # `E3-1`, `BE 3-2`, `Ex. 4.1`: a kind of exercise and its chapter before the number
@@ -382,7 +253,8 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
     gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
     gap = gap if gap.isspace() else ""
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
-    is_before_bracket = bool(opening) and rest[:1] in tuple("（(")  # `問題1（20点）`, `問1（2）`
+    # `問題1（20点）`, `問1（2）`, `問1【誤】`
+    is_before_bracket = bool(opening) and rest[:1] in tuple("（(【[")
     is_alone = is_worded and not rest.strip()
     if not (close or gap or match.group("word") or is_before_bracket or is_alone):
         return None
@@ -508,6 +380,9 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
         is_part = len(run) < 4 or known or best_known > 2
         if shape.split("|")[1] != "1" and is_part and len(run) < max(8, 3 * best_known):
             continue  # Roman, circled and Chinese numbers count parts where others count questions
+        if shape == "|1|" and _hold_parts(marks, lines):
+            best, best_known = marks, 0
+            break  # `２　次の文を読み…` above `(1)`, `(2)`
         if shape == "|1|" and (len(run) < 8 or through < 0.9 or best_known > 2):
             continue  # bare numbers: nothing else may count, and nearly all must run on
         if len(run) >= _MIN_RUN and through >= _MIN_SHARE and len(run) > len(best):
@@ -563,6 +438,26 @@ def _fill_holes(best: Sequence[Mark], touching: Sequence[Mark]) -> list[Mark]:
         if mark not in own or (is_next and mark.value not in told):
             found.append(mark)
     return found
+
+
+# what is offered below parts makes questions of them
+_OFFERS_KANA = re.compile(r"[\s（(]*[Aa①ア]\s*[)）.．、\s]\s*\S")
+
+
+def _hold_parts(marks: Sequence[Mark], lines: IndexedLines) -> bool:
+    """Whether numbers run from 1 and parts in brackets begin at 1 again below each of them, and nowhere else."""
+    begins = [
+        place for place, label in enumerate(lines.labels) if is_sure(label, ("nump",)) and label.value == 1
+    ]
+    numbers = [mark.piece for mark in marks]
+    counts_else = any(is_sure(label, ("num", "word", "bracket", "paren")) for label in lines.labels)
+    counts_else = counts_else or any(_OFFERS_KANA.match(piece.text) for piece in lines.pieces)
+    return (
+        [mark.value for mark in marks] == [*range(1, len(marks) + 1)]
+        and len(marks) >= _MIN_RUN
+        and [bisect_right(numbers, place) for place in begins] == [*range(1, len(marks) + 1)]
+        and not counts_else
+    )
 
 
 _LEAST_LISTED, _MOST_LISTED, _SHARE_LISTED = 3, 7, 0.7

@@ -21,8 +21,6 @@ from tasks.ingest.words.grammar import (
     may_open_status,
     number_word,
     task,
-    truth_word,
-    truth_words,
 )
 from tasks.ingest.words.labels import counts_questions, is_sure, parse_label
 from tasks.ingest.words.signs import closes_asking
@@ -108,6 +106,45 @@ def open_options(lines: IndexedLines) -> IndexedLines:
         if piece is not None:
             written.append(piece)
     return lines if all(map(is_, written, lines.pieces)) else IndexedLines(written)
+
+
+# `选项 | 小计 | 比例` above `绿区(答案) | 45 | 90%`, and below all of them how many have answered
+_COUNTS_HEAD = re.compile(
+    r"[\s|]*(?:选项\s*\|\s*小计|(?i:(?:options?|choices?)\s*\|\s*(?:responses?|counts?|votes?)))\s*\|[^|\d]+[\s|]*"
+)
+_COUNTED_ROW = re.compile(r"[\s|]*+(?P<text>[^|]{0,200}[^|\s])\s*\|\s*\d+\s*\|[^|%％]*\d\s*[%％][\s|]*")
+_ALL_COUNTED = re.compile(r"[\s|]*[^|]{2,20}\|\s*\d+[\s|]*")
+_SAID_RIGHT = re.compile(r"\s*[（(]\s*(?:正确答案|答案|(?i:correct(?: answer)?))\s*[)）]\s*$")
+
+
+def open_counts(lines: IndexedLines) -> IndexedLines:
+    """Write how often each option was chosen, as a report of a questionnaire says it, as boxes of options."""
+    pieces = lines.pieces
+    changed: dict[int, Piece] = {}
+    left_out: set[int] = set()
+    for head in lines.find(_COUNTS_HEAD, "| 选OoCc"):
+        rows: dict[int, re.Match[str]] = {}
+        for place in range(head + 1, len(pieces)):
+            row = _COUNTED_ROW.fullmatch(pieces[place].text) if pieces[place].kind == "table" else None
+            if row is None:
+                break
+            rows[place] = row
+        if pieces[head].kind != "table" or len(rows) < _LEAST_OFFERED:
+            continue
+        left_out.add(head)
+        below = max(rows) + 1
+        if (
+            below < len(pieces)
+            and pieces[below].kind == "table"
+            and _ALL_COUNTED.fullmatch(pieces[below].text)
+        ):
+            left_out.add(below)
+        for place, row in rows.items():
+            said = _SAID_RIGHT.search(row["text"])
+            end = row.start("text") + said.start() if said is not None else row.end("text")
+            bare = replace(pieces[place].cut(0, end), kind="body")
+            changed[place] = rewrite(bare, row.start("text"), "☐ " if said is None else "☑ ")
+    return lines.replace(changed, left_out)
 
 
 def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
@@ -225,41 +262,6 @@ def _read_numbered(row: Piece) -> tuple[int, Piece] | None:
     return label.value, rewrite(line, 0, f"（{keys[0].strip()}）") if keys else line
 
 
-_SQUARE = re.compile(r"\s*(?:[-*+]\s+)?\[\s?(?P<tick>[xX✓✔√]?)\s?\]\s+(?=\S)")
-_LEAST_SQUARES = 3
-
-
-def write_boxes(lines: IndexedLines) -> IndexedLines:
-    """Write `[x]` and `[ ]` before lines as boxes where there are several of both."""
-    found = lines.find(_SQUARE, "[-*+")
-    ticked = sum(1 for match in found.values() if match["tick"])
-    is_unticked = not ticked and len(found) >= 2 * _LEAST_SQUARES
-    if is_unticked and any(parse_label(lines.pieces[at].text[one.end() :]) for at, one in found.items()):
-        return lines  # `[ ] 1. …`: the place for what judges a statement
-    if min(ticked, len(found) - ticked) < _LEAST_SQUARES and not is_unticked:
-        return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), "☑ " if match["tick"] else "☐ ")
-            for place, match in found.items()
-        }
-    )
-
-
-# `□ a) the mill`: a box to cross before an option with its letter
-_LETTERED_BOX = re.compile(r"\s*[□☐◻○◯]\s*(?=[（(]?[A-Ja-j]\s*[)）.．、]\s*\S)")
-_TICKED = re.compile(r"[☑☒✓✔■●]\s*[（(]?[A-Ja-j]\s*[)）.．、]")
-_LEAST_BOXES = 3
-
-
-def drop_lettered_boxes(lines: IndexedLines) -> IndexedLines:
-    """Drop the empty boxes before options that have letters, where none of them is ticked."""
-    found = lines.find(_LETTERED_BOX, "□☐◻○◯")
-    if len(found) < _LEAST_BOXES or _TICKED.search(lines.text) is not None:
-        return lines
-    return lines.replace({place: lines.pieces[place].cut(match.end()) for place, match in found.items()})
-
-
 _FOLDED = re.compile(
     r"</?details[^<>]{0,40}>|<summary>(?P<title>(?:[^<>]|</?(?:b|i|strong|em)>){0,60})(?:</summary>|$)|</summary>|</?(?:p|div)>"
 )
@@ -344,115 +346,6 @@ def _find_asked(
 
 def _read_value(match: re.Match[str]) -> int:
     return int(match["number"].rstrip(" .．、)）"))
-
-
-_SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
-_BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
-_LEAST_SAID = 3
-
-
-# `True ☐  False ☐`, `对（ ）错（ ）`, `[ ] yes / [ ] no`: two judgements, each with a place for a tick on the same side
-_PLACE = r"(?:[○◯□☐▢☑☒]|\[\s?[xX✓✔√]?\s?\]|[（(]\s{0,4}[xX✓✔√]?\s{0,4}[)）]|(?<!_)_{2,8}(?!_))"
-_JUDGE, _GAP = rf"(?<![^\W\d_])(?:{truth_word()}|[TF]\b|是|否)", r"\s{0,24}+"
-_PAIRS = tuple(
-    rf"{first}{_GAP}[/|,，、]?{_GAP}{second}"
-    for first, second in (
-        (rf"(?P<one>{_JUDGE}){_GAP}(?P<first>{_PLACE})", rf"(?P<other>{_JUDGE}){_GAP}(?P<second>{_PLACE})"),
-        (rf"(?P<first>{_PLACE}){_GAP}(?P<one>{_JUDGE})", rf"(?P<second>{_PLACE}){_GAP}(?P<other>{_JUDGE})"),
-    )
-)
-_JUDGING = tuple(re.compile(rf"(?:^|(?<=[\s。.?？!！:：])){pair}\s*$") for pair in _PAIRS)
-# the same between the number of a statement and the statement: `3. ☒ True  ☐ False  Hands are clean.`
-_JUDGED = tuple(re.compile(rf"{pair}\s*[:：.]?\s+(?=\S)") for pair in _PAIRS)
-_LONGEST_JUDGING = 90
-_TICK = re.compile(r"[xX✓✔√☑☒]")
-
-
-def _part_judging(piece: Piece) -> list[Piece]:
-    """A stem and its two judgements as boxes on lines of their own; [] for any other line."""
-    text = piece.text
-    begin = max(len(text) - _LONGEST_JUDGING, 0)
-    found = next((match for one in _JUDGING if (match := one.search(text, begin)) is not None), None)
-    first = piece.label.end if piece.label is not None and not piece.label.is_weak else -1
-    if found is None and first >= 0:
-        found = next((match for one in _JUDGED if (match := one.match(text, first)) is not None), None)
-    if found is None or read_truth(found["one"]) == read_truth(found["other"]):
-        return []
-    is_last = found.end() >= len(text.rstrip())
-    stem = piece.cut(0, found.start()) if is_last else rewrite(piece, found.end(), "", found.start())
-    return [stem] * (stem.text.strip() != "") + [
-        rewrite(piece.cut(*found.span(word)), 0, "☑ " if _TICK.search(found[place]) else "☐ ")
-        for word, place in (("one", "first"), ("other", "second"))
-    ]
-
-
-# `oxidation   ☐`: a box to tick behind what it chooses
-_BOX_BEHIND = re.compile(r"(?P<said>\S.*?)(?:\s*\t\s*|\s{2,})(?P<box>[○◯□☐▢☑☒])\s*")
-
-
-def turn_boxes(lines: IndexedLines) -> IndexedLines:
-    """Put boxes that close lines before them, where lines below one another have such."""
-    found = {
-        place: match
-        for place, piece in enumerate(lines.pieces)
-        if piece.kind != "table"
-        and piece.text.rstrip()[-1:] in "○◯□☐▢☑☒"
-        and (match := _BOX_BEHIND.fullmatch(piece.text)) is not None
-        and _BOX.match(piece.text) is None
-    }
-    beside = {place for place in found if place - 1 in found or place + 1 in found}
-    if len(beside) < _LEAST_SQUARES:
-        return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place].cut(*found[place].span("said")), 0, f"{found[place]['box']} ")
-            for place in beside
-        }
-    )
-
-
-_NEXT_BOX = re.compile(r"(?:(?<=\s\s)|(?<=\t))[○◯□☐▢☑☒]\s*(?=[^\W_])")
-
-
-def part_boxes(lines: IndexedLines) -> IndexedLines:
-    """Give each box of a line that begins with one, `□ north   □ south`, its own line.
-
-    So with the two that judge, wherever their boxes stand: `Hands are clean. True ☐  False ☐`.
-    """
-    kept: list[Piece] = []
-    for piece in lines.pieces:
-        judging = _part_judging(piece) if piece.kind != "table" else []
-        if judging:
-            kept += judging
-            continue
-        begins = [match.start() for match in _NEXT_BOX.finditer(piece.text)] if _BOX.match(piece.text) else []
-        if begins and piece.kind != "table":
-            kept += [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]
-        else:
-            kept.append(piece)
-    return IndexedLines(kept) if len(kept) > len(lines.pieces) else lines
-
-
-def tick_right(lines: IndexedLines) -> IndexedLines:
-    """Tick the boxes that a platform calls right (`Correct answer □ True`), no others."""
-    said = {
-        place: match
-        for place, piece in enumerate(lines.pieces)
-        if (match := _SAID_BOX.match(piece.text)) is not None
-    }
-    right = {
-        place: match
-        for place, match in said.items()
-        if truth_words()[0] & {*match["said"].casefold().split()}
-    }
-    if len(right) < _LEAST_SAID:
-        return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), "☑ " if place in right else "□ ")
-            for place, match in {**lines.find(_BOX, is_sign), **said}.items()
-        }
-    )
 
 
 _LETTERED = re.compile(r"\s*([A-H])(?:(?P<stop>\s*[.．、:：)）])|\s?(?=[\u4e00-\u9fff“《]))")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from tasks.ingest.layout.key_lines import read_key_line
@@ -121,27 +122,10 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
     """Write `ア イ ウ エ` and `а) б) в) г)` below several questions as `A. `."""
     for alphabet in option_alphabets():
         pieces = lines.pieces
-        if alphabet[0] not in lines.text:
-            continue
-        sets: list[list[tuple[int, Lettered]]] = []
-        # letters alone count where none has a stop: `ア`, while `в` is a word of what `а)` offers
-        for stop in (r"\s*[)）\]．.、:：]", r"(?=\s)"):
-            mark = re.compile(
-                rf"(?:^\s*[-–—•*+]\s+|^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}]){stop}\s*(?=\S)"
-            )
-            found = [
-                (
-                    index,
-                    Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]),
-                )
-                for index, piece in enumerate(pieces)
-                if piece.kind != "table"
-                for one in mark.finditer(piece.text)
-            ]
-            sets = max(sets, _find_sets(found, pieces), key=len) if len(sets) < _LEAST_OF_ALPHABET else sets
+        sets = _find_alphabet_sets(lines, alphabet)
         if not sets:
             continue
-        entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
+        entry = _make_entry(alphabet)
         held = {index for group in sets for index, _ in group}
         led = re.compile(rf"\s*(?P<lead>[^\W\d_][^:：\d]{{1,15}}[:：])\s*(?P<keys>[{alphabet}])\s*[.。]?\s*")
         said = {
@@ -167,21 +151,68 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
             changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
         for index, piece in enumerate(pieces):
             for begin, end in reversed(keys[index]):
-                written = "".join(_LETTERS[alphabet.index(letter)] for letter in piece.text[begin:end])
+                written = _translate(piece.text[begin:end], alphabet)
                 piece = changed[index] = rewrite(piece, end, written, begin)
         lines = lines.replace(changed)
     return lines
 
 
+def find_alphabet(lines: IndexedLines) -> str | None:
+    """The letters of another script that label the options of several questions; None where none do."""
+    found = ((len(_find_alphabet_sets(lines, alphabet)), alphabet) for alphabet in option_alphabets())
+    count, alphabet = max(found)
+    return alphabet if count >= _LEAST_OF_ALPHABET else None
+
+
+def translate_keys(text: str, alphabet: str) -> str:
+    """A line of keys in the letters of an alphabet with `A`, `B` for them; any other line as it is."""
+    for begin, end in reversed(_find_keys(text, _make_entry(alphabet))):
+        text = text[:begin] + _translate(text[begin:end], alphabet) + text[end:]
+    return text
+
+
+def _translate(keys: str, alphabet: str) -> str:
+    return keys.translate(str.maketrans(alphabet, _LETTERS[: len(alphabet)]))
+
+
+@lru_cache(maxsize=16)
+def _make_entry(alphabet: str) -> re.Pattern[str]:
+    return re.compile(_KEY_ENTRY.replace("@", alphabet))
+
+
+def _find_alphabet_sets(lines: IndexedLines, alphabet: str) -> list[list[tuple[int, Lettered]]]:
+    """The sets of options that letters of an alphabet label."""
+    pieces = lines.pieces
+    sets: list[list[tuple[int, Lettered]]] = []
+    if alphabet[0] not in lines.text:
+        return sets
+    # letters alone count where none has a stop: `ア`, while `в` is a word of what `а)` offers
+    for stop in (r"\s*[)）\]．.、:：]", r"(?=\s)"):
+        mark = re.compile(rf"(?:^\s*[-–—•*+]\s+|^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}]){stop}\s*(?=\S)")
+        found = [
+            (
+                index,
+                Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]),
+            )
+            for index, piece in enumerate(pieces)
+            if piece.kind != "table"
+            for one in mark.finditer(piece.text)
+        ]
+        sets = max(sets, _find_sets(found, pieces), key=len) if len(sets) < _LEAST_OF_ALPHABET else sets
+    return sets
+
+
 _LEAST_OF_ALPHABET, _LEAST_KEYS = 2, 3
 # a word before a letter, `תשובה: ב`, opens answers where it stands below so many lists
 _MOST_LED = 0.7
-# `Вариант 1:`, `第1問`: what keys may stand behind; a key behind its number, or alone; what may explain the last one
-_KEY_LEAD = re.compile(r"(?:[^:：\d]{0,16}\d?\s*[:：]|第\s*\d\s*\w\s)\s*")
+# `Вариант 1:`, `第1問`, `一、`: what keys may stand behind; a key behind its number, or alone, or several with commas;
+# what may explain the last one
+_KEY_LEAD = re.compile(r"(?:[^:：\d]{0,16}\d?\s*[:：]|第\s*\d\s*\w\s|[一二三四五六七八九十]{1,2}、)\s*")
 _KEY_ENTRY = (
-    rf"\s*[（(\[]?(?:{number_word()}\s*)?(?P<number>\d{{1,3}}(?![\d])\s*[.．、:：)）\]\-–—=]{{0,2}}\s*)?"
-    r"[（(\[]?(?P<keys>[@]{1,8})(?!\w)[)）\]]?(?P<stop>[.．:：])?[\s,，、;；。|]*"
+    rf"\s*[（(\[]?(?:{number_word()}\s*)?(?P<number>\d{{1,3}}(?![\d])\s*[.．、:：)）\]\-–—=|]{{0,2}}\s*)?"
+    r"[（(\[]?(?P<keys>[@]{1,8}(?:,\s?[@])*)(?!\w)[)）\]]?(?P<stop>[.．:：])?[\s,，、;；。|]*"
 )
+_KEY_COMMA = re.compile(r",\s?")
 _KEY_REASON = re.compile(r"[（(]|[-–—]\s")
 
 
@@ -198,7 +229,8 @@ def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
     found: list[re.Match[str]] = []
     place = lead.end() if lead is not None else 0
     while (match := entry.match(text, place)) is not None:
-        if sorted({*match["keys"]}) != [*match["keys"]]:
+        letters = _KEY_COMMA.sub("", match["keys"])
+        if sorted({*letters}) != [*letters]:
             break  # `газ` is a word, `абв` are three keys
         found.append(match)
         place = match.end()

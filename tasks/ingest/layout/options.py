@@ -336,7 +336,9 @@ def option_text(pieces: Sequence[Piece]) -> str:
     if "|" not in text:
         return text.strip()
     if text.count("|") == 1:
-        return text.strip("|").strip()
+        # `| err.txt` outside a table is what is offered
+        is_own = pieces[0].kind != "table" and text.startswith("| ")
+        return text if is_own else text.strip("|").strip()
     # bars inside a formula (`|A|≠0`) stand without spaces
     return _BARS.sub("", text).strip()
 

@@ -341,3 +341,57 @@ def write_counted(lines: IndexedLines) -> IndexedLines:
 
 
 _LETTERED = re.compile(r"\s*[（(\[]?[A-Ja-j]\s*[)）\].．、:：]")
+
+
+_LATIN = str.maketrans("АБВСГ", "ABBCG")
+_NAMED_KEY = re.compile(r"(?:^|(?<=[\s,，;；:：]))(?P<name>[A-HАБВСГ]\d{1,2})\s*[-–—.:=)]?\s*(?=\S)")
+_LEAST_LETTERED, _LEAST_NAMED_KEYS = 3, 0.6
+_COUNTING = ("num", "nump", "word", "bracket", "cn")
+
+
+def write_lettered_numbers(lines: IndexedLines) -> IndexedLines:
+    """Count `A1. A2. B1.` through a paper, the letters of its parts before its numbers, and the keys that name them.
+
+    So where nothing else counts, every part counts from 1, and no name comes twice but in the key. The questions keep their names.
+    """
+    names: dict[str, int] = {}
+    asked: dict[int, Piece] = {}
+    for place, label in enumerate(lines.labels):
+        if label is None or label.is_weak or lines.pieces[place].kind == "table":
+            continue
+        if label.style in _COUNTING:
+            return lines
+        name = label.text.strip(".)").translate(_LATIN)
+        if label.style != "capnum" or name in names:
+            continue
+        if label.value > 1 and f"{name[0]}{label.value - 1}" not in names:
+            return lines
+        names[name] = len(names) + 1
+        asked[place] = lines.pieces[place].with_label(
+            label._replace(style="num", value=names[name], is_given=True)
+        )
+    if len(names) < _LEAST_LETTERED or len({name[0] for name in names}) < 2:
+        return lines
+    keyed: dict[int, list[re.Match[str]]] = {}
+    for place, piece in enumerate(lines.pieces):
+        if place > max(asked):
+            found = [*_NAMED_KEY.finditer(piece.text)]
+            if found and all(mark["name"].translate(_LATIN) in names for mark in found):
+                keyed[place] = found
+    if sum(map(len, keyed.values())) < _LEAST_NAMED_KEYS * len(names):
+        keyed = {}
+    written: list[Piece] = []
+    for place, piece in enumerate(lines.pieces):
+        marks = keyed.get(place, [])
+        if not marks:
+            written.append(asked.get(place, piece))
+            continue
+        if piece.text[: marks[0].start()].strip():
+            written.append(piece.cut(0, marks[0].start()))
+        for mark, following in zip(marks, [*marks[1:], None], strict=True):
+            end = following.start() if following is not None else len(piece.text)
+            end = len(piece.text[:end].rstrip(" ,，;；"))
+            number = names[mark["name"].translate(_LATIN)]
+            own = piece.cut(mark.start(), end)
+            written.append(rewrite(own, mark.end() - mark.start(), f"{number}. "))
+    return IndexedLines(written)

@@ -16,6 +16,7 @@ from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Lin
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
+from tasks.ingest.readers.quiz_pages import settle_reviews
 from tasks.ingest.readers.scripts import write_levels
 from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.points import POINTS
@@ -45,16 +46,13 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         return extraction
     for element in list(root.iter("script", "style", "head")):
         element.drop_tree()
+    settle_reviews(root)
     for element in root.iter("input"):
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
             sign = "☑" if element.get("checked") is not None else "□"
             element.tail = f"{sign} {(element.tail or '').strip()}"
     for element in list(root.iter("textarea")):
         element.drop_tree()  # what somebody wrote
-    for element in root.xpath(_WRITTEN):
-        element.drop_tree()
-    for element in root.xpath(_FEEDBACK):
-        element.text = f"Feedback: {element.text or ''}"
     _write_selects(root)
     for element in root.iter("img"):
         if not any(True for _ in element.iterancestors("header", "footer", "nav")) and not _closes(element):
@@ -135,12 +133,6 @@ def _is_matching(rows: list[list[str]]) -> bool:
 _FLOATS = re.compile(r"float\s*:\s*(?:left|right)", re.IGNORECASE)
 _OFFERS = re.compile(r"\s*[（(]?[A-Ha-h]\s*[)）.．、:：]")
 _TEXT_BLOCKS = {"p", "div", "li", "td", "th", "dd", "h1", "h2", "h3", "h4", "h5", "h6"}
-
-
-# where Moodle explains a question, in its first paragraph
-_FEEDBACK = (
-    "//*[contains(concat(' ', @class, ' '), ' generalfeedback ')]/descendant-or-self::*[not(*) or text()][1]"
-)
 
 
 def _find_beside(image: Any) -> Any:
@@ -261,14 +253,6 @@ def _list_offered(select: Any) -> list[str]:
     texts = [" ".join(str(option.text_content()).split()) for option in select.iter("option")]
     is_statement = len(texts) > 1 and all(map(str.isupper, texts))  # `SELECT`, `INSERT`
     return texts[1:] if texts and not is_statement and _PLACEHOLDER.fullmatch(texts[0]) else texts
-
-
-# where Moodle shows what somebody answered to an essay question, and with what picture it told somebody why not
-_WRITTEN = (
-    "//*[contains(concat(' ', @class, ' '), ' que ') and contains(concat(' ', @class, ' '), ' essay ')]"
-    "//*[contains(concat(' ', @class, ' '), ' answer ')]"
-    "|//*[contains(concat(' ', @class, ' '), ' specificfeedback ')]//img"
-)
 
 
 def _part_spans(block: Any) -> None:

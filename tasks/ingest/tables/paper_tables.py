@@ -61,7 +61,7 @@ class PaperTables:
             seen.add(f"{is_table}{place}")
             if is_table:
                 kept.append(replace(piece, text="▦", sources=(piece.start,), kind="questions", table=place))
-            elif written := _write_keys(piece, self.keys[place][1], kept):
+            elif written := _write_keys(piece, self._read_again(place, pieces), kept):
                 kept.extend(written)
                 self.key_rows = {*self.key_rows, *(self.starts[line] for line in self.keys[place][0])}
             else:
@@ -81,6 +81,19 @@ class PaperTables:
         if not answered or not answered <= asked:
             return pieces
         return [*pieces[: places[0]], say(pieces[places[0]], "参考答案"), *pieces[places[0] :]]
+
+    def _read_again(self, place: int, pieces: Sequence[Piece]) -> Sequence[KeyEntry]:
+        """The keys of a table as the steps above have written its rows: `б` below `а) … б) …` is B."""
+        span, entries = self.keys[place]
+        texts = {piece.start: piece.text for piece in pieces}
+        rows: list[list[str]] = []
+        for at in span:
+            cells = texts.get(self.starts[at], "").strip().strip("|").split("|")
+            rows.append(cells if len(cells) == len(self.lines[at].cells) else list(self.lines[at].cells))
+        paired = _read_key_cells(rows)
+        again = _read_key_table(rows) or (paired.entries if paired is not None else [])
+        is_same = [one.number for one in again] == [one.number for one in entries]
+        return again if is_same else entries
 
     def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
         """The questions of all tables among the pieces of a section of type `fine`."""

@@ -155,14 +155,15 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     whole = read_truth(text)
     if whole is not None:
         return whole, None
-    first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
+    bracketed = _BRACKETED_FIRST.match(text)
+    first = bracketed[0] if bracketed is not None else _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text.strip("（()）[]【】.。 "))
     return truth, (text[len(first) :].strip(" !！,，。.;；:：–—→-") or None) if truth else None
 
 
 # `False. Drones gather nothing.`, `错误，雄蜂不采蜜`: a judgement and what corrects the statement; `T. S. Eliot` is none
 _JUDGES = re.compile(
-    r"(?:(?i:true|false|(?:in)?correct)|[TF](?=[^\n]*(?:\s[a-z]|[\u4e00-\u9fff]))|[√×✓✗✔✘]|正确|错误?|对)\s*(?:[.。,，;；（]|(?<!rrect)(?<!rrect\s)\(|(?<!rrect)(?<![正对错确])[:：]|[-–—]\s)"
+    r"【\s*(?:[√×✓✗✔✘对错正误誤]|正确|错误)\s*】|(?:(?i:true|false|(?:in)?correct)|[TF](?=[^\n]*(?:\s[a-z]|[\u4e00-\u9fff]))|[√×✓✗✔✘]|正确|错误?|对)\s*(?:[.。,，;；（]|(?<!rrect)(?<!rrect\s)\(|(?<!rrect)(?<![正对错确])[:：]|[-–—]\s)"
 )
 
 
@@ -176,6 +177,8 @@ def is_count(stem: str, text: str) -> bool:
     return text.strip(" .。") in ("0", "1") and asking().search(stem) is not None
 
 
+# `【×】雨の日は…`
+_BRACKETED_FIRST = re.compile(rf"[【\[〔]\s*{TRUTH_KEY}\s*[】\]〕]")
 _AFTER_JUDGEMENT = re.compile(r"[!！\s,，。.;；:：（(–—→-]")
 _TRUE_LETTERS = frozenset([*"TtYyVv1正是真"])
 _FALSE_LETTERS = frozenset([*"FfNnXxХх0误誤否假"])

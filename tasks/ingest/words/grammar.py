@@ -25,7 +25,7 @@ def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
     latin = [word for word in WORDS["number_words"] if word.islower()]
     others = [word for word in WORDS["number_words"] if not word.islower()]
-    return rf"(?:(?i:{spell(latin)})\s*+[.．:：#]?(?:\s*(?i:no|number|nr|n\s?[°º])\s*+[.．:：#]?)?|{spell(['第', *others])})"
+    return rf"(?:(?i:{spell(latin)})\s*+[.．:：#№]?(?:\s*(?i:no|number|nr|n\s?[°º])\s*+[.．:：#]?)?|{spell(['第', *others])})"
 
 
 @lru_cache(maxsize=1)
@@ -70,6 +70,10 @@ def third_word() -> str:
     return rf"(?i:{'|'.join(map(re.escape, words))})"
 
 
+# `塩の産地はどこか。`, `…を書け。（3点）`: a sentence that asks or sets a task by its last syllables
+_JAPANESE = r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(?:か|[せべえけげめれ]よ|なさい|書け|選べ|示せ|記せ)[。．](?=\s*(?:$|[（(]))"
+
+
 @lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
@@ -78,7 +82,7 @@ def asking() -> re.Pattern[str]:
     chinese = spell([word for word in verbs if not is_parted(word)])
     return re.compile(
         rf"{MARK}|_{{3,}}|[（(]\s*[)）]|{BRACKETED_SUM}\s*$|"
-        rf"{spell(WORDS['asking_words'])}|"
+        rf"{spell(WORDS['asking_words'])}|{_JAPANESE}|"
         rf"(?:^|[。；;，,：:）)\n])\s*+(?:\d{{1,2}}\s*[.、)）]\s*+|[（(]\w{{1,3}}[)）]\s*+)?{chinese}|"
         rf"(?:^|[.;:,)?!\n])\s*+(?:\(?\w{{1,3}}[.)]\s*+|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?{latin}\b",
         re.IGNORECASE | re.MULTILINE,

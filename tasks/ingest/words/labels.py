@@ -46,7 +46,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "part",
         re.compile(
-            rf"(?:{_PARTS}|{_PARTS.upper()})\s*[-:.]?\s*([IVX]{{1,5}}|[A-H]|\d{{1,2}}|{_SPELLED}|{_SPELLED.lower()}|{_SPELLED.upper()})"
+            rf"(?:{_PARTS}|{_PARTS.upper()})\s*[-:.]?\s*([IVX]{{1,5}}|[A-HАБВСГ]|\d{{1,2}}|{_SPELLED}|{_SPELLED.lower()}|{_SPELLED.upper()})"
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
@@ -67,7 +67,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q|Pregunta|PREGUNTA|Domanda|DOMANDA|Quest[aã]o|QUEST[AÃ]O|Exercice|Aufgabe|Frage)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr|[Nn]\s?[°º])|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q|Pregunta|PREGUNTA|Domanda|DOMANDA|Quest[aã]o|QUEST[AÃ]O|Exercice|Aufgabe|Frage)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr|[Nn]\s?[°º])|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#№-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
         ),
     ),
     (
@@ -81,7 +81,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:【|\[)?\s*(?:第\s*(\d{1,4})\s*[题题](?!\s*图(?:[\s|)）]|$))|题\s*目?\s*(\d{1,4})(?=[\s.．:：、】\]]|(?<=目\d)$|(?<=目\d\d)$)|试题\s*(\d{1,4}))\s*(?:】|\])?\s*[.．:：、]?\s*"
+            r"(?:【|\[)?\s*(?:第\s*(\d{1,4})\s*小?[题题](?!\s*图(?:[\s|)）]|$))|题\s*目?\s*(\d{1,4})(?=[\s.．:：、】\]]|(?<=目\d)$|(?<=目\d\d)$)|试题\s*(\d{1,4}))\s*(?:】|\])?\s*[.．:：、]?\s*"
         ),
     ),
     ("word", re.compile(rf"第\s*([{_CN}]{{1,3}})\s*题\s*[.．:：、]?\s*")),
@@ -91,7 +91,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("nump", re.compile(r"[（(]\s*(\d{1,3})\s*[)）]\s*[、.．,，:：]?\s*")),
     ("nump", re.compile(r"([⑴-⒇])\s*")),
     ("bracket", re.compile(r"[\[【]\s*(\d{1,4})\s*[\]】]\s*[、.．:：]?\s*")),
-    ("capnum", re.compile(r"[A-H](\d{1,2})[.)]\s+(?=\S)")),
+    ("capnum", re.compile(r"[A-HАБВСГ](\d{1,2})[.)]\s+(?=\S)")),
     ("num", re.compile(r"(\d{1,3})\s?[-–]\s?\d{1,3}\s?[.)]\s+(?=[A-Z])")),
     ("dec", re.compile(r"\d{1,2}\.([1-9]\d?)[.)]?\s+(?=[A-Z(])")),
     # `2.1 …` in exercises: the chapter, then the number
@@ -119,7 +119,7 @@ _STARTS = {
     "cnp": "（(",
     "nump": "（(" + "".join(map(chr, range(0x2474, 0x2488))),
     "bracket": "[【",
-    "capnum": "ABCDEFGH",
+    "capnum": "ABCDEFGHАБВСГ",
     "num": "0" + "".join(map(chr, range(0x2488, 0x249C))),
     "dec": "0",
     "sub": "0",
@@ -204,8 +204,13 @@ def parse_label(text: str) -> Label | None:
 
 def _read_letter(token: str) -> int | None:
     """Read a letter as a number; `Part V` is the fifth all the same."""
+    token = token.translate(_LATIN)
     is_letter = len(token) == 1 and ("A" <= token <= "H" or "a" <= token <= "z")
     return ord(token.casefold()) - ord("a") + 1 if is_letter else read_number(token)
+
+
+# `Часть А`, `Часть В`, and `Часть Б` for the latter
+_LATIN = str.maketrans("АБВСГ", "ABBCD")
 
 
 def read_number(token: str) -> int | None:

@@ -296,3 +296,33 @@ def test_options_and_keys_named_by_the_heavenly_stems(tmp_path: Path) -> None:
         ("true_false", "灯塔为船指路。", [], ["true"]),
         ("true_false", "粮仓里存油。", [], ["false"]),
     ]
+
+
+def test_a_review_of_moodle_in_any_language_gives_the_right_answers_and_not_the_ticked_ones(
+    tmp_path: Path,
+) -> None:
+    def show(number: int, state: str, stem: str, right: str, ticked: int) -> str:
+        offered = "".join(
+            f'<div><input type="radio" {"checked" if at == ticked else ""}><span class="answernumber">{"abc"[at]}. </span>'
+            f"<p>{text}</p></div>"
+            for at, text in enumerate(("жито", "овёс", "лён"))
+        )
+        return (
+            f'<div class="que multichoice"><div class="info"><h3 class="no">Вопрос <span class="qno">{number}</span></h3>'
+            f'<div class="state">{state}</div><div class="grade">Баллов: 1,00 из 1,00</div></div><div class="content">'
+            f'<div class="qtext"><p>{stem}</p></div><div class="prompt">Выберите один ответ:</div><div class="answer">{offered}</div>'
+            f'<div class="specificfeedback">Ваш ответ: {state}.</div><div class="rightanswer">{right}</div></div></div>'
+        )
+
+    page = (
+        show(1, "Верно", "Что мелют на хлеб?", "Правильный ответ: жито", 0)
+        + show(2, "Неверно", "Что дают коню?", "Правильный ответ: овёс", 2)
+        + show(3, "Неверно", "Из чего ткут?", "Правильный ответ — «лён».", 0)
+    )
+    found = read(write(tmp_path, "review.html", f"<html><body>{page}</body></html>"))
+    offered = ["жито", "овёс", "лён"]
+    assert found == [
+        ("multiple_choice", "Что мелют на хлеб?", offered, ["A"]),
+        ("multiple_choice", "Что дают коню?", offered, ["B"]),
+        ("multiple_choice", "Из чего ткут?", offered, ["C"]),
+    ]

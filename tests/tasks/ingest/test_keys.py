@@ -372,6 +372,7 @@ def test_an_option_that_comes_again_in_every_question_is_no_key(tmp_path: Path) 
         ("2023_harbour_midterm", "2023_Solutions_to_Harbour_Midterm"),
         ("试题", "解析"),
         ("Mock exam 2 harbour", "harbour mock 2 answer key"),
+        ("2024年海港联考职测模拟（省直）", "职测模拟（省直）答案"),
     ],
 )
 def test_a_paper_and_its_key_are_joined_whatever_the_order_of_the_words(
@@ -381,6 +382,42 @@ def test_a_paper_and_its_key_are_joined_whatever_the_order_of_the_words(
     write(tmp_path, "another paper.txt", write_paper())
     write(tmp_path, "another paper key.txt", "1-5 DDDDD\n")
     assert read(write(tmp_path, f"{paper}.txt", write_paper())) == EXPECTED
+
+
+def test_a_key_beside_its_paper_names_options_by_the_letters_that_label_them_there(tmp_path: Path) -> None:
+    lines = [
+        "1. Что плывёт?",
+        "а) лодка",
+        "б) камень",
+        "в) гвоздь",
+        "2. Что тонет?",
+        "а) пробка",
+        "б) гвоздь",
+        "в) камень",
+    ]
+    write(tmp_path, "берег тест ключ.txt", "Ключ\n1. а\n2. б, в\n")
+    found = read(write(tmp_path, "берег тест.txt", "\n".join(lines)))
+    assert [answer for *_, answer in found] == [["A"], ["B", "C"]]
+    # of Latin letters those that look alike are no others
+    latin = "\n".join(lines).replace("а)", "A)").replace("б)", "B)").replace("в)", "C)")
+    write(tmp_path, "море тест ключ.txt", "Ключ\n1. в\n2. б\n")
+    found = read(write(tmp_path, "море тест.txt", latin))
+    assert [answer for *_, answer in found] == [[], []]
+
+
+def test_a_key_whose_name_is_the_end_of_two_papers_answers_neither(tmp_path: Path) -> None:
+    write(tmp_path, "职测模拟（省直）答案.txt", "1. A\n2. B\n3. D\n4. C\n5. B\n")
+    write(tmp_path, "2023年海港联考职测模拟（省直）.txt", write_paper())
+    found = read(write(tmp_path, "2024年海港联考职测模拟（省直）.txt", write_paper()))
+    assert [answer for *_, answer in found] == [[]] * 5
+
+
+def test_a_paper_that_is_called_one_with_its_answers_is_no_key(tmp_path: Path) -> None:
+    text = "1. 塩の産地を述べよ。\n2. 麦の産地を述べよ。\n解答\n1. 海辺\n2. 平野\n"
+    assert [answer for *_, answer in read(write(tmp_path, "社会_中間（解答付）.txt", text))] == [
+        ["海辺"],
+        ["平野"],
+    ]
 
 
 def test_of_two_keys_of_one_name_none_is_taken_and_both_are_named(tmp_path: Path) -> None:

@@ -865,3 +865,56 @@ def test_a_table_with_a_column_of_letters_below_the_questions_is_no_key(names: l
     data = [[str(at), f"mill {at}", key, f"{at}0"] for at, key in enumerate("ABBCDA", start=1)]
     drafts, _ = read([*_ASKED, table([names, *data])])
     assert not any(draft.answer for draft in drafts)
+
+
+def test_letters_of_the_alphabet_that_labels_the_options_are_keys_in_a_table_too() -> None:
+    lines = [
+        "1. Что плывёт?",
+        "а) лодка;",
+        "б) камень;",
+        "в) гвоздь.",
+        "2. Что тонет?",
+        "а) пробка;",
+        "б) гвоздь;",
+        "в) камень.",
+    ]
+    key = table([["№ задания", "Верный ответ"], ["1", "а"], ["2", "б, в"]])
+    drafts, _ = read([*map(paragraph, map(run, lines)), paragraph(run("Ключ к заданиям")), key])
+    assert [draft.answer for draft in drafts] == [["A"], ["B", "C"]]
+    # of a table that nothing announces they are data
+    data = table([["1", "а"], ["2", "в"], ["3", "б"]])
+    drafts, _ = read([*map(paragraph, map(run, lines)), data])
+    assert [draft.answer for draft in drafts] == [[], []]
+
+
+def test_a_report_of_how_often_options_were_chosen_offers_them() -> None:
+    asked = [
+        paragraph(run("第1题 灯塔的光是什么颜色？ [单选题]")),
+        table(
+            [
+                ["选项", "小计", "比例"],
+                ["红", "3", "6%"],
+                ["白(答案)", "45", "90%"],
+                ["绿", "2", "4%"],
+                ["本题有效填写人次", "50", ""],
+            ]
+        ),
+        paragraph(run("第2题 哪些是航标？ [多选题]")),
+        table(
+            [
+                ["选项", "小计", "比例"],
+                ["浮标(答案)", "40", "80%"],
+                ["渔网", "5", "10%"],
+                ["灯塔(答案)", "44", "88%"],
+                ["本题有效填写人次", "50", ""],
+            ]
+        ),
+    ]
+    drafts, _ = read(asked)
+    assert rows(drafts) == [
+        ("multiple_choice", "灯塔的光是什么颜色？", ["红", "白", "绿"], ["B"]),
+        ("multiple_choice", "哪些是航标？", ["浮标", "渔网", "灯塔"], ["A", "C"]),
+    ]
+    data = table([["选项", "户数", "比例"], ["东村", "3", "60%"], ["西村", "2", "40%"]])
+    drafts, _ = read([paragraph(run("1. 读表，哪个村户数多？")), data, paragraph(run("2. 户数共有多少？"))])
+    assert [draft.options for draft in drafts] == [[], []]
