@@ -92,6 +92,8 @@ def write_filled_places(lines: IndexedLines) -> IndexedLines:
 
 # `Ответ: ________ .`, `Answer: ____`: a place to write on; one with a unit, `____ kg`, is part of what is asked
 _NO_WORDS = re.compile(r"[\W_]*")
+# `A __ B __`
+_PLACES = re.compile(r"(?:(?:[^\W_]{1,2}[.)]?)?\s*_{2,}\s*[,;.。]?\s*)+")
 _UNIT_PLACE = re.compile(r"\s*_{3,}\s?[^\W\d_][^\s_]{0,7}\s*")
 _LEAST_ASKED, _MOST_ASKED = 5, 0.8
 _COUNTS_ELSE = ("num", "nump", "word", "bracket")
@@ -113,7 +115,7 @@ def write_answer_places(lines: IndexedLines) -> IndexedLines:
         if _UNIT_PLACE.fullmatch(pieces[place].text, mark.end())
     }
     rules = {place for place in empty if _has_rule(pieces, place + 1)}
-    if not (ruled or rules or with_units):
+    if not (ruled or rules or with_units or any(place + 1 in marked for place in empty)):
         return lines
     numbers = _find_asked(lines, ruled | empty, max(ruled | rules, default=0))
     counted = {
@@ -136,7 +138,7 @@ def _has_rule(pieces: Sequence[Piece], place: int) -> bool:
 
 
 def _is_place(text: str) -> bool:
-    return "___" in text and _NO_WORDS.fullmatch(text) is not None
+    return "__" in text and (_NO_WORDS.fullmatch(text) or _PLACES.fullmatch(text)) is not None
 
 
 def _find_asked(lines: IndexedLines, places: Collection[int], last: int) -> list[int]:
@@ -183,6 +185,8 @@ _LED = re.compile(
     rf"(?:\s*[:：]|(?<=答)\s|(?:(?<=答案)|(?<=Answer))\s(?!{_TELLS_HOW}))\s*(?=\S)"
     r"|\s*(?P<sign>→|⇒|➡|➔|➜|☞|↳|=>|->|>>)\s*(?=[^\s_])"
 )
+# `A3. …` below question 3
+_LED_AGAIN = re.compile(r"\s*(?P<lead>A|R|Ans|Answer)\s?(?P<number>\d{1,3})\s?[.．)）]\s*(?=\S)")
 _LED_STARTS = ("A", "R", "回", "参", "要", "答", *"→⇒➡➔➜☞↳=->")
 _NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")
 _NEXT_INLINE = re.compile(r"\sB\s?[:：.)）]\s*\S")
@@ -203,16 +207,19 @@ def write_led(lines: IndexedLines) -> IndexedLines:
         return lines
     found: dict[str, dict[int, tuple[int, re.Match[str]]]] = {}
     for place in lines.open_with(_LED_STARTS):
-        match = _LED.match(pieces[place].text)
         owner = bisect_right(numbers, place) - 1
+        match = _LED.match(pieces[place].text) or _LED_AGAIN.match(pieces[place].text)
+        if match is not None and match.re is _LED_AGAIN:
+            told = lines.numbered[numbers[owner]].value if owner >= 0 else None
+            match = match if int(match["number"]) == told else None
         if match is not None and owner >= 0 and numbers[owner] < place:
-            own = found.setdefault(match["lead"] or match["sign"], {})
+            own = found.setdefault(match["lead"] or match[0].strip(), {})
             if owner in own:
                 return lines
             own[owner] = (place, match)
     led = max(found.values(), key=len, default={})
     # signs may answer the questions of one section
-    is_signed = any(match["sign"] for _, match in led.values())
+    is_signed = any(match["lead"] is None for _, match in led.values())
     asked = max(led) - min(led) + 1 if is_signed else len(numbers)
     if len(led) < max(_MIN_TIMES, _MOST_LED * asked) or any(
         _NEXT_LETTER.match(pieces[place].text) for place in lines.open_with(("B",))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
@@ -15,43 +14,8 @@ _SQUARE = re.compile(r"\s*(?:[-*+]\s+)?\[\s?(?P<tick>[xX✓✔√]?)\s?\]\s+(?=\
 _LEAST_SQUARES = 3
 
 
-# `+ the miller`, `- the smith`
-_SIGNED = re.compile(r"\s*(?P<sign>[+＋]|[-–—−])\s*(?=[^\W\d_]|[«\"“(（])")
-
-
 def write_boxes(lines: IndexedLines) -> IndexedLines:
-    """Write `[x]` and `[ ]`, and `+` and `-`, before lines as boxes where there are several of both."""
-    return _write_signed(_write_squares(lines))
-
-
-def _write_signed(lines: IndexedLines) -> IndexedLines:
-    """Write `+ salt`, `- sand` as boxes where both stand below nearly every number, and nothing else does."""
-    found = lines.find(_SIGNED, "+＋-–—−", tables=False)
-    right = [place for place, match in found.items() if match["sign"] in "+＋"]
-    if len(right) < _LEAST_SQUARES or len(found) - len(right) < _LEAST_SQUARES:
-        return lines
-    numbers = [*lines.numbered]
-    held: dict[int, list[int]] = {}
-    for place in sorted(found):
-        held.setdefault(bisect_right(numbers, place), []).append(place)
-    if 0 in held or len(held) < _MOST_SIGNED * len(numbers):
-        return lines
-    for own in held.values():
-        ticked = sum(1 for place in own if place in right)
-        if own != [*range(own[0], own[-1] + 1)] or not 0 < ticked < len(own):
-            return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), "☑ " if place in right else "☐ ")
-            for place, match in found.items()
-        }
-    )
-
-
-_MOST_SIGNED = 0.8
-
-
-def _write_squares(lines: IndexedLines) -> IndexedLines:
+    """Write `[x]` and `[ ]` before lines as boxes where there are several of both."""
     found = lines.find(_SQUARE, "[-*+")
     ticked = sum(1 for match in found.values() if match["tick"])
     is_unticked = not ticked and len(found) >= 2 * _LEAST_SQUARES

@@ -14,7 +14,6 @@ from tasks.ingest.words.grammar import (
     answer_name,
     is_section_title,
     is_status_line,
-    may_open_answer,
     may_open_status,
     truth_word,
 )
@@ -35,13 +34,7 @@ def drop_idle(lines: IndexedLines) -> IndexedLines:
             for place, piece in enumerate(pieces)
             if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
         }
-    idle |= {
-        place
-        for place in (lines.open_where(may_open_answer) if "__" in lines.text else ())
-        if (mark := answer_mark().match(pieces[place].text)) is not None
-        and _EMPTY_ANSWER.fullmatch(pieces[place].text, mark.end()) is not None
-    }
-    idle |= _find_titles(lines) | _find_unfilled(lines) | _find_signature(lines)
+    idle |= _find_titles(lines) | _find_signature(lines)
     return lines.replace({}, idle)
 
 
@@ -60,23 +53,6 @@ def _find_signature(lines: IndexedLines) -> set[int]:
     is_below = any(place < last for place in lines.numbered)
     following = next((label.value for place, label in lines.numbered.items() if place > last), 1)
     return {last} if is_below and following == 1 else set()
-
-
-# `Answer: ________`, `Answer: A __ B __`: a place to write on
-_EMPTY_ANSWER = re.compile(r"(?:(?:[^\W_]{1,2}[.)]?)?\s*_{2,}\s*[,;.。]?\s*)+")
-
-
-def _find_unfilled(lines: IndexedLines) -> set[int]:
-    """The marks of answers with nothing behind them, right above another that has: `Answer:`, `The answer is: 80`."""
-    found = lines.find(answer_mark(), may_open_answer, tables=False)
-    return {
-        place
-        for place, match in found.items()
-        if match[1]
-        and not lines.pieces[place].text[match.end() :].strip()
-        and place + 1 in found
-        and lines.pieces[place + 1].text[found[place + 1].end() :].strip()
-    }
 
 
 _HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")

@@ -215,7 +215,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if section.style == "part" and _opens_list(section, last):
         return False
     own = [piece.label for piece in section.pieces if piece.text.lstrip()[:1] in "ABCDEFGH"]
-    if sum(1 for label in own if label is not None and label.style == "capnum") > 1:
+    if sum(1 for label in own if label is not None and (label.style == "capnum" or label.is_given)) > 1:
         return False  # `A1.` `A2.` below `Part A`
     offered = sum(1 for piece in section.pieces if OPTION_A.match(piece.text))
     shares = any(SHARES.match(piece.text) for piece in section.pieces)

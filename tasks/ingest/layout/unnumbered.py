@@ -377,7 +377,13 @@ def write_lettered_numbers(lines: IndexedLines) -> IndexedLines:
         if place > max(asked):
             found = [*_NAMED_KEY.finditer(piece.text)]
             if found and all(mark["name"].translate(_LATIN) in names for mark in found):
-                keyed[place] = found
+                # `B2 – A1 C2`: what one of them says may look like a name above it
+                last = 0
+                for mark in found:
+                    value = names[mark["name"].translate(_LATIN)]
+                    if value > last:
+                        keyed.setdefault(place, []).append(mark)
+                        last = value
     if sum(map(len, keyed.values())) < _LEAST_NAMED_KEYS * len(names):
         keyed = {}
     written: list[Piece] = []
