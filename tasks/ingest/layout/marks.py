@@ -164,7 +164,7 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
 
 
 # `Answer: ________`, `Answer: A __ B __`: a place to write on
-_EMPTY_ANSWER = re.compile(r"(?:(?:[^\W_]{1,2}[.)]?)?\s*_{2,}\s*[,;.。]?\s*)+")
+_EMPTY_ANSWER = re.compile(r"(?:(?:[^\W_]{1,2}+[.)]?+)?+\s*+_{2,}+\s*+[,;.。]?+\s*+)++")
 _HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
 _LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
 
