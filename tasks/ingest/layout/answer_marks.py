@@ -93,7 +93,7 @@ def write_filled_places(lines: IndexedLines) -> IndexedLines:
 # `Ответ: ________ .`, `Answer: ____`: a place to write on; one with a unit, `____ kg`, is part of what is asked
 _NO_WORDS = re.compile(r"[\W_]*")
 # `A __ B __`
-_PLACES = re.compile(r"(?:(?:[^\W_]{1,2}[.)]?)?\s*_{2,}\s*[,;.。]?\s*)+")
+_PLACES = re.compile(r"(?:(?:[^\W_]{1,2}+[.)]?+)?+\s*+_{2,}+\s*+[,;.。]?+\s*+)++")
 _UNIT_PLACE = re.compile(r"\s*_{3,}\s?[^\W\d_][^\s_]{0,7}\s*")
 _LEAST_ASKED, _MOST_ASKED = 5, 0.8
 _COUNTS_ELSE = ("num", "nump", "word", "bracket")

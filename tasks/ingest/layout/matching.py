@@ -93,7 +93,7 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
         if is_next and len(items) == len(options) and label is not None and left[label.end :].strip():
             place_ahead = _LEADING_PLACE.match(left)
             begin_at = place_ahead.end() if place_ahead is not None else len(left) - len(left.lstrip())
-            items.append(replace(piece.cut(begin_at, len(_EMPTY_CELLS.sub("", left))), kind="body"))
+            items.append(replace(piece.cut(begin_at, _end_item(left)), kind="body"))
         elif left.strip(" |_"):
             break
         options.append(replace(piece.cut(beside[0].end()), kind="body"))
@@ -102,8 +102,13 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
     return items, options, place
 
 
-# a place for the letter between an item and the options: `11. VAT | ____`
-_EMPTY_CELLS = re.compile(r"(?:\s*\|[\s_]*)+$")
+def _end_item(left: str) -> int:
+    """Where an item ends before empty cells for its letter, `11. VAT | ____`."""
+    while (kept := left.rstrip(" \t_")).endswith("|"):
+        left = kept[:-1]
+    return len(left)
+
+
 # what numbers the items within one question
 _PARTS = ("romanp", "romanl", "letterp")
 _LEADING_PLACE = re.compile(r"\s*(?:_+|[（(]\s*[)）])\s*")
