@@ -289,7 +289,7 @@ def write_lettered_numbers(lines: IndexedLines) -> IndexedLines:
             if found and all(mark["name"].translate(_LATIN) in names for mark in found):
                 keyed[place] = found
     if sum(map(len, keyed.values())) < _LEAST_NAMED_KEYS * len(names):
-        keyed = {}
+        return lines
     written: list[Piece] = []
     for place, piece in enumerate(lines.pieces):
         marks = keyed.get(place, [])
