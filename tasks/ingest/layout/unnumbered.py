@@ -385,7 +385,7 @@ def write_lettered_numbers(lines: IndexedLines) -> IndexedLines:
                         keyed.setdefault(place, []).append(mark)
                         last = value
     if sum(map(len, keyed.values())) < _LEAST_NAMED_KEYS * len(names):
-        keyed = {}
+        return lines
     written: list[Piece] = []
     for place, piece in enumerate(lines.pieces):
         marks = keyed.get(place, [])
