@@ -6,7 +6,7 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -53,12 +53,13 @@ def read_name(stem: str) -> FileName:
         for word in words["key"]:
             if not _stands_alone(word) and word in part:
                 is_key, part = True, part.replace(word, " ")
-        for word in words["fill"]:
-            if not _stands_alone(word):
-                part = part.removesuffix(word).removeprefix(word)
-        for word in words["occasion"]:
-            part = part.replace(word, f" {word} ")
-        subject.extend(part.split())
+        for own in part.split():
+            for word in words["fill"]:
+                if not _stands_alone(word):
+                    own = own.removesuffix(word).removeprefix(word)
+            for word in words["occasion"]:
+                own = own.replace(word, f" {word} ")
+            subject.extend(own.split())
     return FileName(tuple(sorted(subject)), is_key)
 
 
@@ -108,14 +109,16 @@ def _find_shortened(
         papers = [
             path
             for (other, key), paths in files.items()
-            if not key and _holds(other, subject)
+            if not key and _holds(other, subject, _may_abbreviate)
             for path in paths
         ]
         found += keys if len(papers) == 1 else []
     return found if len(found) == 1 else ()
 
 
-def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
+def _holds(
+    subject: Sequence[str], shortened: Sequence[str], abbreviates: Callable[[str, str], bool] | None = None
+) -> bool:
     if not shortened or len(shortened) > len(subject):
         return False
     # the key to one of two versions says which
@@ -126,15 +129,25 @@ def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
         return False
     if not left:
         return sum(1 if _stands_alone(word) else -(-len(word) // 2) for word in shortened) >= _LEAST_SHARED
-    return len(left) == 1 < len(shortened) and any(_abbreviates(left[0], other) for other in others)
+    return len(left) == 1 < len(shortened) and any(
+        (abbreviates or _abbreviates)(left[0], other) for other in others
+    )
+
+
+def _may_abbreviate(short: str, word: str) -> bool:
+    """Whether all characters of a name stand in a longer one in their order: of two such papers the key tells none."""
+    rest = iter(word)
+    return short[0] == word[0] > "\u2e80" and all(sign in rest for sign in short)
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    """Whether a name of several characters has the first and others of a longer one in their order: `计网`, `计算机网络`."""
-    rest = iter(word)
-    return (
-        len(word) > len(short) > 1 and short[0] == word[0] > "\u2e80" and all(sign in rest for sign in short)
-    )
+    """Whether a name is the first characters of the first and the last word of a longer one: `计网`, `计算机网络`.
+
+    `大学物理实验` is no `大物`, and `中国近代史` no `中国史`: those are names of other subjects. Words have two characters, and
+    `学` may end the last.
+    """
+    last = word.removesuffix("学") if len(word) % 2 else word
+    return len(short) == 2 and len(word) > 3 and short[0] == word[0] > "\u2e80" and short[1] == last[-2]
 
 
 def find_companion(path: Path) -> Path | None:
