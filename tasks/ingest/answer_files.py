@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -52,12 +52,13 @@ def read_name(stem: str) -> FileName:
         for word in words["key"]:
             if not _stands_alone(word) and word in part:
                 is_key, part = True, part.replace(word, " ")
-        for word in words["fill"]:
-            if not _stands_alone(word):
-                part = part.strip().removesuffix(word).removeprefix(word)
-        for word in words["occasion"]:
-            part = part.replace(word, f" {word} ")
-        subject.extend(part.split())
+        for own in part.split():
+            for word in words["fill"]:
+                if not _stands_alone(word):
+                    own = own.removesuffix(word).removeprefix(word)
+            for word in words["occasion"]:
+                own = own.replace(word, f" {word} ")
+            subject.extend(own.split())
     return FileName(tuple(sorted(subject)), is_key)
 
 
@@ -107,30 +108,33 @@ def _find_shortened(
         papers = [
             path
             for (other, key), paths in files.items()
-            if not key and _holds(other, subject)
+            if not key and _holds(other, subject, _may_abbreviate)
             for path in paths
         ]
         found += keys if len(papers) == 1 else []
     return found if len(found) == 1 else ()
 
 
-def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
+def _holds(
+    subject: Sequence[str], shortened: Sequence[str], abbreviates: Callable[[str, str], bool] | None = None
+) -> bool:
     """Whether all that a key's name says of its subject is said by its paper's name, too.
 
-    Words of alphabets and numbers must be the same; what is written without spaces may be abbreviated, or be what the longer one
-    begins or ends with. Two characters of it weigh as a word.
+    Words of alphabets and numbers must be the same; one that is written without spaces may be abbreviated, or be what the longer
+    one ends with: `职测模拟` of `事业单位联考职测模拟`. Two characters of it weigh as a word.
     """
     # the key to one of two versions says which
     versions = {word for word in subject if len(word) == 1 and word.isascii() and word.isalpha()}
     if len(shortened) > len(subject) or not versions <= set(shortened):
         return False
+    shortens = abbreviates or _abbreviates
     left = [*subject]
     weight = 0
     for word in sorted(shortened, key=len, reverse=True):
         found = next((other for other in left if word == other), None)
         weighed = word
         if found is None and not _stands_alone(word):
-            found = next((other for other in left if _is_cut(other, word) or _abbreviates(word, other)), None)
+            found = next((other for other in left if other.endswith(word) or shortens(word, other)), None)
             weighed = found if found is not None and word not in found else word[: 2 * (len(word) // 2)]
         if found is None:
             return False
@@ -139,22 +143,20 @@ def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
     return weight >= _LEAST_SHARED
 
 
-def _is_cut(word: str, shortened: str) -> bool:
-    return word.startswith(shortened) or word.endswith(shortened)
+def _may_abbreviate(short: str, word: str) -> bool:
+    """Whether all characters of a name stand in a longer one in their order: of two such papers the key tells none."""
+    rest = iter(word)
+    return short[0] == word[0] > "\u2e80" and all(sign in rest for sign in short)
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    """Whether a name has the first and others of the characters of a longer one in their order: `计网`, `计算机网络`.
+    """Whether a name is the first characters of the first and the last word of a longer one: `计网`, `计算机网络`.
 
-    What the longer one begins with, `水车` of `水车原理`, may be another subject.
+    `大学物理实验` is no `大物`, and `中国近代史` no `中国史`: those are names of other subjects. Words have two characters, and
+    `学` may end the last.
     """
-    rest = iter(word)
-    return (
-        short not in word
-        and len(word) > len(short) > 1
-        and short[0] == word[0] > "\u2e80"
-        and all(sign in rest for sign in short)
-    )
+    last = word.removesuffix("学") if len(word) % 2 else word
+    return len(short) == 2 and len(word) > 3 and short[0] == word[0] > "\u2e80" and short[1] == last[-2]
 
 
 def find_companion(path: Path) -> Path | None:

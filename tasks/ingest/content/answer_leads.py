@@ -28,6 +28,8 @@ def cut_answer_leads(drafts: Sequence[Draft]) -> None:
     lead, times = leads.most_common(1)[0] if leads else ("", 0)
     if times < max(_LEAST, _MOST * len(free)) or read_truth(lead) is not None:
         return  # `Yes: it grinds.` answers
+    if len(leads) > 1:
+        return  # `Noun: …`, `Verb: …` answer
     own = [draft for draft in free if id(draft) in found and _name(found[id(draft)]) == lead]
     numbers = [int(found[id(draft)]["number"] or 0) for draft in own]
     if numbers[0] and numbers != [draft.value for draft in own]:

@@ -367,12 +367,14 @@ def cut_badges(drafts: Sequence[Draft]) -> None:
     """Cut what a platform prints after the right options only: `Spot instances Most Voted`.
 
     All keyed options end with it, no other does, and what stands before it differs: five right answers
-    `All of the above` end alike, too.
+    `All of the above` end alike, too. Where it is asked for, or the other options end alike as well, it is said: `Accra Ghana`
+    beside `Cairo Egypt`.
     """
     keyed = [draft for draft in drafts if 0 < len(draft.answer) < len(draft.options)]
     right = [text.split() for draft in keyed for label, text in draft.options if label in draft.answer]
     wrong = [text.split() for draft in keyed for label, text in draft.options if label not in draft.answer]
-    if len(keyed) < _LEAST_BADGES:
+    endings = Counter(words[-1] for words in wrong if words)
+    if len(keyed) < _LEAST_BADGES or max(endings.values(), default=0) * 2 > len(wrong):
         return
     for count in range(_LONGEST_BADGE, 0, -1):
         badge = right[0][-count:]
@@ -382,6 +384,7 @@ def cut_badges(drafts: Sequence[Draft]) -> None:
             # `3 cm`: a unit is no badge
             and not badge[0][0].islower()
             and len(rests) == len(right)
+            and not any(badge[-1].casefold() in draft.stem.casefold() for draft in keyed)
             and not any(words[-count:] == badge for words in wrong)
         ):
             for draft in keyed:

@@ -25,7 +25,7 @@ from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer
 from tasks.ingest.words.grammar import answer_mark, asking, key_title, may_open_answer, number_word
-from tasks.ingest.words.labels import Label, is_sure
+from tasks.ingest.words.labels import Label, counts_questions, is_sure
 from tasks.questions import has_blank
 
 
@@ -245,11 +245,16 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     found: list[Piece] = []
     # the numbers of a section that is one question are its parts
     block = None if section.is_question or _ASKS_ONCE.search(section.heading) else _find_block(section)
-    for piece in section.pieces[: block[0] if block is not None else None]:
+    asked = [place for place, piece in enumerate(section.pieces) if _asks_or_offers(piece)]
+    numbers = {piece.label.value for piece in section.pieces if counts_questions(piece.label)}
+    for place, piece in enumerate(section.pieces[: block[0] if block is not None else None]):
         entries = read_key_line(piece.text)
+        is_last = not asked or place > asked[-1]
         # the letters of `Answers: 1 B, 2 A, 3 C, 4 B` run from A to B, too
-        is_named = ANSWER_MARK.match(piece.text) or _NAMED_ROW.match(piece.text)
-        if len(entries) >= 2 and (is_named or not offers_options([piece], True)):
+        is_own = is_last and {entry.number for entry in entries} == numbers
+        is_named = ANSWER_MARK.match(piece.text) or (is_own and _NAMED_ROW.match(piece.text))
+        is_key = is_named or not offers_options([piece], True)
+        if len(entries) >= 2 and is_key and (is_last or _TELLS_DATA.search(piece.text) is None):
             if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
                 kept.pop()
             found.append(piece)
@@ -267,6 +272,14 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
 _NAMED_ROW = re.compile(r"\s*[^\W\d_]{3,16}\s*[:：]\s*[（(]?\d")
 # `（共1小题，每小题16分）`
 _ASKS_ONCE = re.compile(r"共\s*[1１一]\s*[小大]?题")
+# above a question, `Buses: 1/A 2/B` is what it shows
+_TELLS_DATA = re.compile(r"\d\s*[>/]\s*[A-Ja-j]")
+
+
+def _asks_or_offers(piece: Piece) -> bool:
+    return not read_key_line(piece.text) and (
+        counts_questions(piece.label) or FIRST_OPTION.match(piece.text) is not None
+    )
 
 
 def _names_keys(piece: Piece) -> bool:
@@ -301,7 +314,7 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 
 
 _REGION = re.compile(
-    r"^(?!\s*[一二三四五六七八九十]+[、.．][^答]{0,24}解答)\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|(?:部分|详细|全部|逐题)(?:试题|题目)?(?:解析|详解)|答案)"
+    r"^(?!\s*[一二三四五六七八九十]+[、.．][^答]{0,24}解答)\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|(?<![\u4e00-\u9fff])(?:部分|详细|全部|逐题)(?:试题|题目)?(?:解析|详解)|答案)"
     r"(?:及|与|與|和)?(?:评分标准|評分標準|评分细则|解析|详解|詳解|要点|要點|评分参考|提示|速查表?|一览表?|汇总)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
     r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker)\b|Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s['’]?)?)\s+)?(?:(?<=['’s] )notes|(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
     + key_title()

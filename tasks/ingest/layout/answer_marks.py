@@ -16,12 +16,14 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import (
     answer_mark,
     answer_name,
+    begins_asking,
     blank_place,
     may_open_answer,
     may_open_blank,
     truth_word,
 )
 from tasks.ingest.words.labels import counts_questions, is_sure
+from tasks.ingest.words.signs import closes_asking
 from tasks.questions import has_blank
 
 _MIN_TIMES = 3
@@ -183,11 +185,11 @@ _TELLS_HOW = (
 _LED = re.compile(
     r"\s*(?P<lead>Answer|A|R|Re|Response|Reply|回答|参考|参考要点|要点|答案如下|答案|答)(?:\s?\d{1,3})?"
     rf"(?:\s*[:：]|(?<=答)\s|(?:(?<=答案)|(?<=Answer))\s(?!{_TELLS_HOW}))\s*(?=\S)"
-    r"|\s*(?P<sign>→|⇒|➡|➔|➜|☞|↳|=>|->|>>)\s*(?=[^\s_])"
+    r"|\s*(?P<sign>→|⇒|➡|➔|➜|☞|↳|=>|->)\s*(?=[^\s_])"
 )
 # `A3. …` below question 3
 _LED_AGAIN = re.compile(r"\s*(?P<lead>A|R|Ans|Answer)\s?(?P<number>\d{1,3})\s?[.．)）]\s*(?=\S)")
-_LED_STARTS = ("A", "R", "回", "参", "要", "答", *"→⇒➡➔➜☞↳=->")
+_LED_STARTS = ("A", "R", "回", "参", "要", "答", *"→⇒➡➔➜☞↳=-")
 _NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")
 _NEXT_INLINE = re.compile(r"\sB\s?[:：.)）]\s*\S")
 # `参考：课本第35页`: where to look
@@ -228,12 +230,39 @@ def write_led(lines: IndexedLines) -> IndexedLines:
     said = [(place, pieces[place].text[match.end() :].rstrip()) for place, match in led.values()]
     if sum(1 for place, text in said if _leaves_open(lines, place, text)) > _LEAST_TOLD * len(said):
         return lines
+    if is_signed and not _tell(lines, said):
+        return lines
     return lines.replace(
         {
             place: rewrite(pieces[place], match.end(), _choose_mark(pieces[place].text))
             for place, match in led.values()
         }
     )
+
+
+_STOPS = tuple(".。．!！;；」”")
+_WIDE, _NO_LETTERS = re.compile(r"[ \u3000]{3}|\u3000{2}|\.\.|…"), re.compile(r"[\W\d_]+")
+
+
+def _tell(lines: IndexedLines, said: Sequence[tuple[int, str]]) -> bool:
+    """Whether what signs lead answers: nearly all lines say what is asked above them, or are closed by a stop.
+
+    A line may as well begin a sentence to be written, `→ You don't`, name the marks or the page, `→ see page 3`, or say what to do.
+    """
+    folded = {_NO_LETTERS.sub(" ", text.casefold()).strip() or text for _, text in said}
+    if len(folded) < _MOST_LED * len(said) or any(begins_asking(text) for _, text in said):
+        return False
+    closed = [
+        place
+        for place, text in said
+        if _WIDE.search(text) is None
+        and (
+            text.endswith(_STOPS)
+            or not any(map(str.isalpha, text))
+            or closes_asking(lines.pieces[place - 1].text)
+        )
+    ]
+    return len(closed) >= _MOST_LED * len(said)
 
 
 def _leaves_open(lines: IndexedLines, place: int, text: str) -> bool:

@@ -297,7 +297,7 @@ def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
             begins[last] = place
         elif label.value == last:
             found[place] = rewrite(piece, mark.end(), "答案：")
-        elif label.value in begins and label.value + 1 in begins:
+        elif label.value in begins and label.value + 1 in begins and _is_closed(mark):
             late.setdefault(begins[label.value + 1], []).append(rewrite(piece, mark.end(), "答案："))
             late.setdefault(-1, []).append(piece)
     if not late:
@@ -311,6 +311,12 @@ def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
     return written
 
 
+def _is_closed(mark: re.Match[str]) -> bool:
+    """Whether a sign parts an answer from what names it, or a key does: `Question 1 answer must be used` names it only."""
+    return mark[0].rstrip().endswith((":", "：")) or mark.end() + _LONGEST_KEY >= len(mark.string)
+
+
+_LONGEST_KEY = 8
 _LEAST_COUNTED = 2
 
 

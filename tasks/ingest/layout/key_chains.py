@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.key_lines import read_key_line
@@ -23,6 +23,9 @@ _LEAST_ASKED, _LEAST_CHOICES, _MOST_FOUND, _MOST_TOKENS = 5, 3, 0.8, 400
 _LONGEST_TITLE = 60
 # what a number lacks before it, and what it gains by standing first in its line or behind a wide gap
 _SKIPPED, _FIRST, _APART = 0.6, 0.3, 0.2
+# two chains that differ by less are equally good
+_SURE = 0.05
+_OPERATORS = tuple("=+×÷≈≤≥*^")
 
 
 class _Token(NamedTuple):
@@ -93,24 +96,38 @@ def _cut_mark(text: str) -> str:
 
 
 def _find_chain(text: str, count: int) -> list[_Token]:
-    """The numbers of a text that count from 1 to `count` in their order, as many and as well set apart as can be."""
+    """The numbers of a text that count from 1 to `count` in their order, as many and as well set apart as can be.
+
+    Something stands behind each of them. [] where other numbers would do as well: `4 = 6, 5 = 7, 6, 7 = 3`.
+    """
+    answered = [0, *accumulate(map(str.isalnum, text))]
     tokens = [
         _Token(int(match[1]), match.start(), match.end(), _weigh(text, match.start()))
         for match in _TOKEN.finditer(text)
-        if 0 < int(match[1]) <= count
+        if 0 < int(match[1]) <= count and not text[: match.start()].rstrip(" ").endswith(_OPERATORS)
     ][:_MOST_TOKENS]
     best: list[tuple[float, int]] = []
+    is_tied: list[bool] = []
     for at, token in enumerate(tokens):
         before = [
             (best[other][0] - _SKIPPED * (token.value - tokens[other].value - 1), other)
             for other in range(at)
-            if tokens[other].value < token.value
+            if tokens[other].value < token.value and answered[token.begin] > answered[tokens[other].end]
         ]
-        worth, other = max([(-_SKIPPED * (token.value - 1), -1), *before])
+        (worth, other), *others = sorted([(-_SKIPPED * (token.value - 1), -1), *before], reverse=True)
         best.append((token.worth + worth, other))
+        is_tied.append(bool(others) and worth - others[0][0] < _SURE)
+    ends = sorted(
+        ((best[at][0], at) for at, token in enumerate(tokens) if answered[-1] > answered[token.end]),
+        reverse=True,
+    )
     chain: list[_Token] = []
-    at = max(range(len(best)), key=lambda place: best[place][0], default=-1)
+    at = ends[0][1] if ends else -1
+    if len(ends) > 1 and ends[0][0] - ends[1][0] < _SURE:
+        return []
     while at >= 0:
+        if is_tied[at]:
+            return []
         chain.append(tokens[at])
         at = best[at][1]
     return chain[::-1]
@@ -148,7 +165,7 @@ def _write(
 
     written = take(0, chain[0].begin)
     for token, end in zip(chain, ends, strict=True):
-        own = take(token.begin, end)
+        own = take(token.begin, token.end + len(_TAILS.sub("", text[token.end : end])))
         begin = _skip_lead(own[0].text, token.end - token.begin)
         key = _LETTERS.fullmatch(_TAILS.sub("", own[0].text[begin:])) if token.value in choices else None
         mark = f"{token.value}. "

@@ -9,14 +9,16 @@ from itertools import groupby
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 
 _HEADING = re.compile(r"\s*(?P<word>[^\W\d_]{4,12})\s+(?P<number>\d{1,2})(?!\d)")
-_SHORT = re.compile(r"\s*(?P<word>[^\W\d_]{1,12})\.?\s?(?P<number>\d{1,2})(?![\d.]\d)\s*[.:：)）]?\s+(?=\S)")
+_SHORT = re.compile(
+    r"\s*(?P<word>[^\W\d_]{1,12})\.?\s?(?P<number>\d{1,2})(?![\d.]\d)\s*[.:：)）]?\s+(?=[（(]?1(?:\s*[.:：)）、=–-](?!\d)|[A-Za-z](?![A-Za-z])|\s.*(?<!\d)2(?!\d)))"
+)
 _LEAST = 2
 
 
 def write_short_headings(lines: IndexedLines) -> IndexedLines:
     """Put the headings of an answer part, shortened or with answers in their line, above what follows them.
 
-    All sections of the paper are named once more below their last heading, in their order.
+    All sections of the paper are named once more below their last heading, in their order, each before its first number.
     """
     found = [(place, match) for place, match in lines.find(_HEADING, str.isalpha, tables=False).items()]
     changed: dict[int, list[Piece]] = {}

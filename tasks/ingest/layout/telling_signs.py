@@ -53,6 +53,8 @@ def write_telling_signs(lines: IndexedLines) -> IndexedLines:
 # what stands before the lines of a list; a tick is right whatever the others have
 _LIST_LINE = re.compile(r"\s*(?P<sign>[○◯□☐◻▢◦•·▪*+\-–—=~✗✘❌✓✔√☑✅◉●■])\s*(?=\S)")
 _TICKS, _SPACED = frozenset("✓✔√☑✅◉●■"), re.compile(r"\s*\S\s")
+# what heads the lines below it as well
+_BULLETS = frozenset("●■")
 
 
 def write_ticked_lists(lines: IndexedLines) -> IndexedLines:
@@ -84,7 +86,10 @@ def write_ticked_lists(lines: IndexedLines) -> IndexedLines:
         if right not in _TICKS:
             offered = [own for own in offered if own[0] - 1 in lines.numbered]
             count = sum(sum(found[at]["sign"] == right for at in own) == 1 for own in offered)
-        least = max(_LEAST_LISTS, _MOST_TICKED * len(offered))
+        if right in _BULLETS and not _moves(found, offered, right):
+            continue
+        # `+` may as well weigh what is said, where some lists have none of it or several
+        least = max(_LEAST_LISTS, (_MOST_TICKED if right in _TICKS else 1) * len(offered))
         if count < least or (right not in _TICKS and not _are_texts(lines, found, offered, right)):
             continue
         return lines.replace(
@@ -106,11 +111,16 @@ def _are_texts(
 ) -> bool:
     """Whether nearly all questions have such a list, of words, and what is right is not always at one place of it."""
     worded = sum(any(map(str.isalpha, lines.pieces[at].text)) for own in lists for at in own)
-    places = {
-        next((place for place, at in enumerate(own) if found[at]["sign"] == right), -1) for own in lists
-    }
     return (
         len(lists) >= _MOST_LISTS * len(lines.numbered)
         and 2 * worded >= sum(map(len, lists))  # `+ 3`, `- 4` are to be summed up
-        and len(places - {-1}) > 1  # the first of each list is its head
+        and _moves(found, lists, right)
     )
+
+
+def _moves(found: Mapping[int, re.Match[str]], lists: Sequence[Sequence[int]], right: str) -> bool:
+    """Whether a sign stands at several places of its lists: the first of each is its head."""
+    places = {
+        next((place for place, at in enumerate(own) if found[at]["sign"] == right), -1) for own in lists
+    }
+    return len(places - {-1}) > 1

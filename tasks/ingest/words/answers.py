@@ -133,7 +133,7 @@ def is_between_keys(text: str) -> bool:
 
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
-    folded = text.strip().strip("（()）[]【】.。 «»‹›\"'“”‘’「」")
+    folded = text.strip().strip("（()）[]【】.。 ")
     both = folded.split()
     if len(both) == 2 and all(map(str.isalpha, both)) and both[0].isascii() != both[1].isascii():
         # `True 是`: the same in two languages

@@ -287,6 +287,8 @@ KEY_CELL = re.compile(
     r"^\s*(?:[A-Ja-j](?:[\s,，、;；]*[A-Ja-j]){0,7}|√|×|✓|✗|○|对|错|正确|错误|T|F|true|false)\s*$",
     re.IGNORECASE,
 )
+# what heads troubles as well: `소음 공해` beside its cause
+_TROUBLES = re.compile(r"问题|問題|문제|problems?")
 MIN_STEM = 4
 
 
@@ -307,6 +309,9 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
         return _find_numbered(rows)
     column = header.columns["stem"]
     stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]
+    is_data = not (offers or answers) and header.unmapped and _TROUBLES.fullmatch(stem) is not None
+    if is_data and not any(asking().search(text) for text in stems):
+        return None
     if all(find_role(text) == "answer" for text in stems if text):
         return None  # `Frage | 1 | 2 | 3` above `Lösung | C | A | B`
     return header if any(len(text) >= MIN_STEM for text in stems) else None

@@ -244,6 +244,26 @@ def test_a_chinese_answer_file_may_abbreviate_its_subject(tmp_path: Path) -> Non
     assert find_companion(paper) is None
 
 
+@pytest.mark.parametrize(
+    ("of_paper", "of_key", "is_its"),
+    [
+        ("生物期末卷", "生物期末卷答案", True),
+        ("大学物理期末", "大物期末答案", True),
+        ("大学物理实验期末", "大物期末答案", False),
+        ("计算机网络安全期末", "计算机网络期末答案", False),
+        ("中国近代史期末", "中国史期末答案", False),
+        ("数据库系统结构期末", "数据结构期末答案", False),
+    ],
+)
+def test_a_name_is_shortened_by_the_first_characters_of_its_words(
+    tmp_path: Path, of_paper: str, of_key: str, is_its: bool
+) -> None:
+    paper = write(tmp_path, f"{of_paper}.txt", PAPER)
+    key = write(tmp_path, f"{of_key}.txt", "1. √\n")
+
+    assert find_companion(paper) == (key if is_its else None)
+
+
 def test_an_answer_file_beside_its_paper_says_whose_it_is(tmp_path: Path) -> None:
     key = write(
         tmp_path, "期末A答案.txt", "一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"
