@@ -16,6 +16,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import (
     answer_mark,
     answer_name,
+    asking,
     blank_place,
     may_open_answer,
     may_open_blank,
@@ -116,7 +117,7 @@ _TELLS_HOW = (
 _LED = re.compile(
     r"\s*(?P<lead>Answer|A|R|Re|Response|Reply|回答|参考|参考要点|要点|答案如下|答案|答)(?:\s?\d{1,3})?"
     rf"(?:\s*[:：]|(?<=答)\s|(?:(?<=答案)|(?<=Answer))\s(?!{_TELLS_HOW}))\s*(?=\S)"
-    r"|\s*(?P<sign>→|⇒|➡|➔|➜|☞|↳|=>|->|>>)\s*(?=[^\s_])"
+    r"|\s*(?P<sign>→|⇒|➡|➔|➜|☞|↳|=>|->|>>(?!>))\s*(?=[^\s_])"
 )
 _LED_STARTS = ("A", "R", "回", "参", "要", "答", *"→⇒➡➔➜☞↳=->")
 _NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")
@@ -154,7 +155,11 @@ def write_led(lines: IndexedLines) -> IndexedLines:
     ):
         return lines
     said = [(place, pieces[place].text[match.end() :].rstrip()) for place, match in led.values()]
-    if sum(1 for place, text in said if _leaves_open(lines, place, text)) > _LEAST_TOLD * len(said):
+    left = [
+        _leaves_open(lines, place, text) or (is_signed and _begins_only(pieces[place - 1].text, text))
+        for place, text in said
+    ]
+    if sum(left) > _LEAST_TOLD * len(said):
         return lines
     return lines.replace(
         {
@@ -164,12 +169,20 @@ def write_led(lines: IndexedLines) -> IndexedLines:
     )
 
 
+def _begins_only(above: str, text: str) -> bool:
+    """Whether a line has no stop as the statement above it has: `→ I haven't` begins what it is rewritten as."""
+    return above.rstrip().endswith(_FULL_STOPS) and asking().search(above) is None and text[-1:].isalpha()
+
+
+_FULL_STOPS = (".", "。")
+
+
 def _leaves_open(lines: IndexedLines, place: int, text: str) -> bool:
     """Whether a line asks, offers `B: …`, names a place in a book, or is replied to in a gap."""
     below = lines.pieces[place + 1].text if place + 1 < len(lines.pieces) else ""
     is_next = place + 1 < len(lines.pieces) and lines.labels[place + 1] is not None
     if (
-        text.endswith(("?", "？"))
+        text.endswith(("?", "？", "…", "..."))
         or has_blank(text)
         or not text.strip("_ .…")
         or _NEXT_INLINE.search(text) is not None

@@ -52,7 +52,7 @@ def write_telling_signs(lines: IndexedLines) -> IndexedLines:
 
 # what stands before the lines of a list; a tick is right whatever the others have
 _LIST_LINE = re.compile(r"\s*(?P<sign>[○◯□☐◻▢◦•·▪*+\-–—=~✗✘❌✓✔√☑✅◉●■])\s*(?=\S)")
-_TICKS, _SPACED = frozenset("✓✔√☑✅◉●■"), re.compile(r"\s*\S\s")
+_TICKS, _FILLED, _SPACED = frozenset("✓✔√☑✅◉●■"), frozenset("◉●■"), re.compile(r"\s*\S\s")
 
 
 def write_ticked_lists(lines: IndexedLines) -> IndexedLines:
@@ -85,6 +85,8 @@ def write_ticked_lists(lines: IndexedLines) -> IndexedLines:
             offered = [own for own in offered if own[0] - 1 in lines.numbered]
             count = sum(sum(found[at]["sign"] == right for at in own) == 1 for own in offered)
         least = max(_LEAST_LISTS, _MOST_TICKED * len(offered))
+        if right in _FILLED and len(_list_places(found, offered, right)) < len("ab"):
+            continue
         if count < least or (right not in _TICKS and not _are_texts(lines, found, offered, right)):
             continue
         return lines.replace(
@@ -106,11 +108,13 @@ def _are_texts(
 ) -> bool:
     """Whether nearly all questions have such a list, of words, and what is right is not always at one place of it."""
     worded = sum(any(map(str.isalpha, lines.pieces[at].text)) for own in lists for at in own)
-    places = {
-        next((place for place, at in enumerate(own) if found[at]["sign"] == right), -1) for own in lists
-    }
     return (
         len(lists) >= _MOST_LISTS * len(lines.numbered)
         and 2 * worded >= sum(map(len, lists))  # `+ 3`, `- 4` are to be summed up
-        and len(places - {-1}) > 1  # the first of each list is its head
+        and len(_list_places(found, lists, right)) > 1
     )
+
+
+def _list_places(found: Mapping[int, re.Match[str]], lists: Sequence[Sequence[int]], right: str) -> set[int]:
+    """The places in their lists of the lines with a sign: at the first of all it is that of their heads."""
+    return {place for own in lists for place, at in enumerate(own) if found[at]["sign"] == right}
