@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
 from tasks.ingest.words.grammar import (
     answer_mark,
     answer_name,
+    asking,
     begins_asking,
     blank_place,
     may_open_answer,
@@ -119,6 +120,12 @@ def write_answer_places(lines: IndexedLines) -> IndexedLines:
     rules = {place for place in empty if _has_rule(pieces, place + 1)}
     if not (ruled or rules or with_units or any(place + 1 in marked for place in empty)):
         return lines
+    # one that ends a question is its gap
+    ends = {place for place in (ruled | empty) - {0} if _breaks_off(lines, place)}
+    gaps = {
+        place - 1: run_on(pieces[place - 1], rewrite(pieces[place], marked[place].end(), " "))
+        for place in ends & ruled
+    }
     numbers = _find_asked(lines, ruled | empty, max(ruled | rules, default=0))
     counted = {
         place: rewrite(pieces[place], label.end, f"{label.value}. ")
@@ -132,7 +139,23 @@ def write_answer_places(lines: IndexedLines) -> IndexedLines:
         is_next = below in numbers or below in marked or below == len(pieces)
         if is_next or (place in rules and counts_questions(lines.labels[below])):
             ruled.add(place)
-    return lines.replace({**with_units, **counted}, ruled)
+    return lines.replace({**with_units, **counted, **gaps}, ruled)
+
+
+def _breaks_off(lines: IndexedLines, place: int) -> bool:
+    """Whether the question right above a place to write on is a sentence that it ends: `The capital of France is`."""
+    # numbers right below each other offer
+    is_asked = place - 1 in lines.numbered and place - 2 not in lines.numbered
+    text = lines.pieces[place - 1].text.rstrip() if is_asked else ""
+    return (
+        bool(text)
+        and asking().search(text) is None
+        and not text.endswith(_ENDS)
+        and not any(map(str.isalpha, lines.pieces[place].text.partition("_")[2]))
+    )
+
+
+_ENDS = (".", "。", "!", "！", ":", "：")
 
 
 def _has_rule(pieces: Sequence[Piece], place: int) -> bool:
@@ -228,7 +251,11 @@ def write_led(lines: IndexedLines) -> IndexedLines:
     ):
         return lines
     said = [(place, pieces[place].text[match.end() :].rstrip()) for place, match in led.values()]
-    if sum(1 for place, text in said if _leaves_open(lines, place, text)) > _LEAST_TOLD * len(said):
+    left = [
+        _leaves_open(lines, place, text) or (is_signed and _begins_only(pieces[place - 1].text, text))
+        for place, text in said
+    ]
+    if sum(left) > _LEAST_TOLD * len(said):
         return lines
     if is_signed and not _tell(lines, said):
         return lines
@@ -265,12 +292,20 @@ def _tell(lines: IndexedLines, said: Sequence[tuple[int, str]]) -> bool:
     return len(closed) >= _MOST_LED * len(said)
 
 
+def _begins_only(above: str, text: str) -> bool:
+    """Whether a line has no stop as the statement above it has: `→ I haven't` begins what it is rewritten as."""
+    return above.rstrip().endswith(_FULL_STOPS) and asking().search(above) is None and text[-1:].isalpha()
+
+
+_FULL_STOPS = (".", "。")
+
+
 def _leaves_open(lines: IndexedLines, place: int, text: str) -> bool:
     """Whether a line asks, offers `B: …`, names a place in a book, or is replied to in a gap."""
     below = lines.pieces[place + 1].text if place + 1 < len(lines.pieces) else ""
     is_next = place + 1 < len(lines.pieces) and lines.labels[place + 1] is not None
     if (
-        text.endswith(("?", "？"))
+        text.endswith(("?", "？", "…", "..."))
         or has_blank(text)
         or not text.strip("_ .…")
         or _NEXT_INLINE.search(text) is not None

@@ -68,7 +68,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         else:
             holds_more = heading.rest < len(piece.text)  # `单选题：B A B`
             is_heading = bool(style) or holds_more or _starts_list(pieces, index)
-        if is_heading:
+        if is_heading and not _names_text(pieces, index):
             typed[index] = heading
     for index, heading in list(typed.items()):
         # `Question Two: 10 marks` above `Essay Questions` is the number of that section
@@ -131,6 +131,15 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 
 
 _LONGEST_ABOVE = 40
+
+
+def _names_text(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a line sets a text, `二、默写《静夜思》`, and is no heading: the next line is one of its kind, or none."""
+    label = pieces[index].label
+    if label is None or not pieces[index].text.rstrip().endswith("》"):
+        return False
+    below = pieces[index + 1] if index + 1 < len(pieces) else None
+    return below is None or (below.label is not None and below.label.style == label.style)
 
 
 def _stands_on_table(pieces: Sequence[Piece], index: int) -> bool:

@@ -5,29 +5,32 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import partial
+from itertools import takewhile
 
 from tasks.ingest.layout.headings import MARKS_GROUP
-from tasks.ingest.layout.pieces import IndexedLines, Piece
+from tasks.ingest.layout.pieces import MAX_LINE, IndexedLines, Piece
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_mark,
     answer_name,
+    asking,
     is_section_title,
     is_status_line,
     may_open_status,
+    signature,
     truth_word,
 )
 from tasks.ingest.words.labels import counts_questions
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, POINT, POINTS
+from tasks.ingest.words.signs import MARK
 
 
 def drop_idle(lines: IndexedLines) -> IndexedLines:
     """Leave out what a platform or a form prints around questions, and dotted lines to write on."""
     pieces = lines.pieces
-    idle = {
-        place for place in lines.open_where(may_open_status) if is_status_line(pieces[place].text.strip())
-    }
+    idle = _find_status(lines)
     if ".." in lines.text:
         idle |= {
             place
@@ -38,16 +41,44 @@ def drop_idle(lines: IndexedLines) -> IndexedLines:
     return lines.replace({}, idle)
 
 
+def _find_status(lines: IndexedLines) -> set[int]:
+    """What a platform says of itself; one short word of it, `反馈`, only where it comes again."""
+    found = {
+        place: text
+        for place in lines.open_where(may_open_status)
+        if is_status_line(text := lines.pieces[place].text.strip())
+    }
+    times = Counter(found.values())
+    return {
+        place
+        for place, text in found.items()
+        if times[text] > 1
+        or _WORD.fullmatch(text) is None
+        or not any(
+            at not in found and _WORD.fullmatch(lines.pieces[at].text.strip())
+            for at in (place - 1, place + 1)
+            if 0 <= at < len(lines.pieces)
+        )
+    }
+
+
+# one Chinese word beside another: both are offered, or to be explained
+_WORD = re.compile("[\u3400-\u9fff]{2,4}")
+
+
 # `Signature: ________   Date: ________`
 _PLACES = re.compile(r"[:：]\s*_{3,}")
 
 
 def _find_signature(lines: IndexedLines) -> set[int]:
-    """The line to be signed below the last question: no number counts on after it."""
+    """The line to be signed below the last question: no number counts on after it.
+
+    It names a signature, as `Capital: ____ River: ____` does not.
+    """
     found = [
         place
         for place, piece in enumerate(lines.pieces)
-        if "__" in piece.text and len(_PLACES.findall(piece.text)) > 1
+        if "__" in piece.text and len(_PLACES.findall(piece.text)) > 1 and signature().search(piece.text)
     ]
     last = found[-1] if found else -1
     is_below = any(place < last for place in lines.numbered)
@@ -209,28 +240,40 @@ def drop_slots(lines: IndexedLines) -> IndexedLines:
     """Leave out what a platform prints between a number alone, `Question 3`, and the question, and around its options.
 
     At one place below the number, above the first option or below the last one it says one of a few things, in any language:
-    `Correct`, `Mark 1.00 out of 1.00`, `Select one:`, `Your answer is incorrect.`.
+    `Correct`, `Mark 1.00 out of 1.00`, `Select one:`, `Your answer is incorrect.`. It asks nothing, and what is left of the
+    questions asks without it: `Give the plural.` above `ox` stays.
     """
     numbers = [place for place, label in lines.numbered.items() if _is_alone(lines.pieces[place], label.end)]
     if len(numbers) < max(_LEAST_ALONE, _MOST_ALONE * len(lines.numbered)):
         return lines
     ends = [*numbers[1:], len(lines.pieces)]
-    questions = [[*range(first + 1, last)] for first, last in zip(numbers, ends, strict=True)]
+    questions = own_lines = [[*range(first + 1, last)] for first, last in zip(numbers, ends, strict=True)]
     idle: set[int] = set()
+    is_platform = False
     while slot := _find_slot(lines, [own[:1] for own in questions]):
         left = [own[1:] if set(own[:1]) & slot else own for own in questions]
-        if sum(1 for own in left if own and not _is_option(lines, own[0])) < _MOST_SAME * len(left):
+        if any(_ENDS_SENTENCE.search(lines.pieces[place].text) for place in slot) or not _still_ask(
+            lines, left, slot
+        ):
             break  # what all of them ask
         idle |= slot
+        is_platform = is_platform or _comes_always(lines, slot, len(questions))
         questions = left
+    if not is_platform:  # `Anna` or `Ben` above each question says whom it is about
+        idle, questions = set(), own_lines
     offered = [[at for at, place in enumerate(own) if _is_option(lines, place)] for own in questions]
-    above = [
-        own[at[0] - 1 : at[0]] if at and at[0] > 1 else [] for own, at in zip(questions, offered, strict=True)
+    leads = [own[: at[0]] if at else [] for own, at in zip(questions, offered, strict=True)]
+    above = [own[-1:] if len(own) > 1 else [] for own in leads]
+    # `Select one:` tells how to choose what another line asks for
+    others = [
+        [*own[: at[0] - 1], *own[at[0] :]] if at else own for own, at in zip(questions, offered, strict=True)
     ]
     below = [own[at[-1] + 1 :] if at else [] for own, at in zip(questions, offered, strict=True)]
-    idle |= _find_slot(lines, [own for own in above if own])
-    said = _find_slot(lines, [own[:1] for own in below if own])
-    idle |= {place for place in said if _JUDGES.search(lines.pieces[place].text) is None}
+    told = _find_slot(lines, [own for own in above if own], chooses=True)
+    if told and _still_ask(lines, [own for own, lead in zip(others, above, strict=True) if lead]):
+        idle |= told
+    if idle:  # `None of these` below the last letter may be offered
+        idle |= _find_slot(lines, [own[:1] for own in below if own], judges=True)
     texts = {lines.pieces[place].text.strip() for place in idle}
     idle |= {
         place
@@ -238,6 +281,13 @@ def drop_slots(lines: IndexedLines) -> IndexedLines:
         if lines.pieces[place].text.strip() in texts and not _is_option(lines, place)
     }
     return lines.replace({}, idle)
+
+
+def _comes_always(lines: IndexedLines, slot: Collection[int], count: int) -> bool:
+    """Whether most questions have one line at a place, but for its numbers: `Flag question`, `Mark 1.00 out of 1.00`."""
+    texts = (lines.pieces[place].text.strip() for place in slot)
+    shapes = Counter(_DIGITS.sub("#", text) for text in texts if _CODE.search(text) is None)
+    return max(shapes.values(), default=0) >= _MOST_SAME * count
 
 
 def _is_alone(piece: Piece, end: int) -> bool:
@@ -249,15 +299,42 @@ def _is_option(lines: IndexedLines, place: int) -> bool:
     return _OPTION_MARK.match(text) is not None or _BOX_MARK.match(text) is not None
 
 
-# `Correct answer: B`, `B`, `正确`: what may tell the key
-_JUDGES = re.compile(rf"[:：=]|^\s*(?:[A-Ja-j]{{1,8}}|{truth_word()})\W*$")
+def _still_ask(lines: IndexedLines, questions: Sequence[Sequence[int]], slot: Collection[int] = ()) -> bool:
+    """Whether most questions ask by words or signs; or, without a slot, above options by a line as long as that."""
+    longest = max((min(len(lines.pieces[place].text), _LONG_STEM) for place in slot), default=MAX_LINE)
+    asked = 0
+    for own in questions:
+        texts = [lines.pieces[place].text for place in takewhile(partial(_is_no_option, lines), own)]
+        offers = len(texts) < len(own) and len("".join(texts)) >= longest
+        asked += offers or any(map(asking().search, texts))
+    return asked >= _MOST_SAME * len(questions)
+
+
+_LONG_STEM = 12
+
+
+def _is_no_option(lines: IndexedLines, place: int) -> bool:
+    return not _is_option(lines, place)
+
+
+# what a sentence, or code, ends with: no badge does
+_ENDS_SENTENCE = re.compile(r"[.。:：;；,，…{}()）\]]\s*$")
+# `Correct answer: B`, `Richtig ist B`, `正确`: what may tell the key
+_JUDGES = re.compile(
+    rf"[:：=]|(?<![A-Za-z\d])[A-J]{{1,8}}(?![A-Za-z\d])|^\s*(?:[a-j]{{1,8}}|{truth_word()})\W*$"
+)
 _BOX_MARK = re.compile(r"\s*[○◯□☐▢☑☒◉●✓✔]\s*\S")
 
 
-def _find_slot(lines: IndexedLines, places: Sequence[Sequence[int]]) -> set[int]:
-    """The lines at one place of most questions, where these say one of a few things; else none."""
+def _find_slot(
+    lines: IndexedLines, places: Sequence[Sequence[int]], *, chooses: bool = False, judges: bool = False
+) -> set[int]:
+    """The lines at one place of most questions, where these say one of a few things and ask nothing; else none.
+
+    What tells how to choose asks by its verb, and what may tell the key stays where `judges`.
+    """
     shown = {
-        own[0]: _DIGITS.sub("#", lines.pieces[own[0]].text.strip().casefold())
+        own[0]: lines.pieces[own[0]].text.strip().casefold()
         for own in places
         if own and len(lines.pieces[own[0]].text) <= _LONGEST_SAID
     }
@@ -269,9 +346,18 @@ def _find_slot(lines: IndexedLines, places: Sequence[Sequence[int]]) -> set[int]
         or len(counts) > max(_FEW_VALUES, _MOST_VALUES * len(shown))
     ):
         return set()
-    if any(_names_field(lines.pieces[place].text) for place in shown):
+    texts = [lines.pieces[place].text for place in shown]
+    asks = _ASKED if chooses else asking()
+    if any(_names_field(text) or asks.search(text) or _REFERS.search(text) for text in texts):
+        return set()
+    if judges and any(map(_JUDGES.search, texts)):
         return set()
     return {place for place in shown if not _is_option(lines, place)}
+
+
+_ASKED = re.compile(MARK)
+# `Text A`: one of several things that are told apart
+_REFERS = re.compile(r"(?<=\s)[A-J]\s*$")
 
 
 _LONGEST_SAID = 60

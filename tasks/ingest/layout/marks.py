@@ -419,6 +419,9 @@ def _count_section(shape: str, marks: Sequence[Mark], pieces: Sequence[Piece]) -
     )
     values = [mark.value for mark in marks]
     count = max(values)
+    below = [pieces[mark.piece + 1].label for mark in marks if mark.piece + 1 < len(pieces)]
+    if sum(is_sure(label, ("num",)) and label.value == 1 for label in below) > len(marks) / 2:
+        return False  # `Bài 1: Cối xay` above `1. …` heads a list
     return (
         kind == "1"
         and heads

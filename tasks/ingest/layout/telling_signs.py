@@ -54,7 +54,7 @@ def write_telling_signs(lines: IndexedLines) -> IndexedLines:
 _LIST_LINE = re.compile(r"\s*(?P<sign>[○◯□☐◻▢◦•·▪*+\-–—=~✗✘❌✓✔√☑✅◉●■])\s*(?=\S)")
 _TICKS, _SPACED = frozenset("✓✔√☑✅◉●■"), re.compile(r"\s*\S\s")
 # what heads the lines below it as well
-_BULLETS = frozenset("●■")
+_BULLETS = frozenset("◉●■")
 
 
 def write_ticked_lists(lines: IndexedLines) -> IndexedLines:

@@ -11,8 +11,8 @@ from collections import defaultdict
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.words.grammar import not_counting
-from tasks.ingest.words.signs import asks_by_sign
+from tasks.ingest.words.grammar import asking, not_counting
+from tasks.ingest.words.signs import ends_asking
 
 _NUMBERED = re.compile(
     r"\s*(?P<word>[^\W\d_][^\s\d.:：;,()（）\[\]_/–—-]{1,13})\.?\s+(?:[№#º°]\s?)?(?P<number>\d{1,3})(?![\d%‰°]|[.,:/]\d)"
@@ -27,9 +27,9 @@ def write_worded_numbers(lines: IndexedLines) -> IndexedLines:
 
     Captions and days count as well: what is asked stands below the numbers, and nothing above the first of them.
     """
-    if len(lines.numbered) > 2:
-        return lines
     pieces = lines.pieces
+    if len(lines.numbered) > 2 or any(_asks(pieces[place]) for place in lines.numbered):
+        return lines
     found: dict[str, list[tuple[int, re.Match[str]]]] = defaultdict(list)
     for place, piece in enumerate(pieces):
         match = _NUMBERED.match(piece.text) if piece.kind == "body" and lines.labels[place] is None else None
@@ -56,8 +56,8 @@ def write_worded_numbers(lines: IndexedLines) -> IndexedLines:
 
 
 def _asks(piece: Piece) -> bool:
-    """Whether a line asks by a sign, or offers the first option."""
-    return asks_by_sign(piece.text) or OPTION_A.match(piece.text) is not None
+    """Whether a line ends with what asks, or offers the first option; in a story somebody says more after it."""
+    return ends_asking(piece.text) or OPTION_A.match(piece.text) is not None
 
 
 _OFFERED = re.compile(
@@ -126,6 +126,11 @@ def write_worded_headings(lines: IndexedLines) -> IndexedLines:
         return lines
     heads = {place - 1: _HEADING.match(pieces[place - 1].text) for place in firsts if place}
     words = {match["word"] for match in heads.values() if match is not None}
+    said = [(pieces[place], match) for place, match in heads.items() if match is not None]
+    if all(match.end() == len(piece.text) for piece, match in said) or any(
+        asking().search(match[0]) for _, match in said
+    ):
+        return lines  # `Translate words:` says how to answer and would be lost
     if None in heads.values() or len(heads) < len(firsts) or len(words) != 1:
         return lines
     word = words.pop()

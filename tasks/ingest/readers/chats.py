@@ -25,6 +25,7 @@ _NUMBERED = re.compile(
     r"\s*(?:第\s*\d{1,3}\s*[题題]|[Qq]?\d{1,3}\s*[.．、)）]|(?:Question|Frage|Pregunta)\s+\d)"
 )
 _LEAST_HEADS, _LEAST_SHARE = 6, 0.6
+_LEAST_TURNS = 2
 
 
 def mark_chat(lines: Sequence[Line]) -> list[Line]:
@@ -39,16 +40,37 @@ def mark_chat(lines: Sequence[Line]) -> list[Line]:
         counts = Counter(name for name in names if name is not None)
         if sum(counts.values()) < _LEAST_HEADS or len(counts) > sum(counts.values()) / 2:
             continue
+        turns = _part_turns(lines, names)
         asked: Counter[str | None] = Counter()
-        speaker: str | None = None
-        for line, name in zip(lines, names, strict=True):
-            speaker = speaker if name is None else name
-            asked[speaker] += name is None and _NUMBERED.match(line.text) is not None
+        asking: Counter[str | None] = Counter()
+        for name, said in turns:
+            numbered = [_NUMBERED.match(line.text) is not None for line in said]
+            asked[name] += sum(numbered)
+            asking[name] += numbered[:1] == [True]
         asker, count = asked.most_common(1)[0]
-        if asker is None or count < 2 or count < _LEAST_SHARE * asked.total():
+        spoken = sum(bool(said) for name, said in turns if name is not None)
+        if (
+            asker is None
+            or count < 2
+            or count < _LEAST_SHARE * asked.total()
+            # times in a table, or in a text above its questions, are followed by no turns that begin with a number
+            or asking[asker] < _LEAST_TURNS
+            or spoken < _LEAST_SHARE * counts.total()
+        ):
             continue
         return _mark(lines, names, asker)
     return [*lines]
+
+
+def _part_turns(lines: Sequence[Line], names: Sequence[str | None]) -> list[tuple[str | None, list[Line]]]:
+    """The name at the head of each turn, and the lines below it that say something."""
+    turns: list[tuple[str | None, list[Line]]] = [(None, [])]
+    for line, name in zip(lines, names, strict=True):
+        if name is not None:
+            turns.append((name, []))
+        elif line.text.strip():
+            turns[-1][1].append(line)
+    return turns
 
 
 def _mark(lines: Sequence[Line], names: Sequence[str | None], asker: str) -> list[Line]:

@@ -126,7 +126,8 @@ _ANSWERS = re.compile(r"(?i:answer|key|solution)|答案|解析")
 _UNSHOWN = re.compile(r"\s*(?:<!--[^<>]*-->|%%[^%]*%%|\[TOC\]|\[\^\w+\]:.*)\s*")
 # `> [!success]- Answer` above quoted lines, `==salt==`: what notes fold away, and what they highlight
 _CALLOUT = re.compile(r"\s*>\s*\[!\w+\][-+]?\s*(?P<title>[^:：]{1,24}?)\s*[:：]?\s*")
-_HIGHLIGHTED = re.compile(r"(?<![\w=!<>])==(?=[^\s=])(?P<held>[^=]{1,60}?)(?<=[^\s=])==(?![\w=])")
+_HIGHLIGHTED = re.compile(r"(?<![\w=!<>])==(?=[^\s=])(?P<held>[^=&|;{}]{1,60}?)(?<=[^\s=])==(?![\w=])")
+_WIKI_TITLE = re.compile(r"==[^=]+==\s*")
 _LEAST_HIGHLIGHTED = 2
 _QUOTED = re.compile(r"(?:>[ \t]?)+")
 _QUOTED_NUMBER = re.compile(r"(?:>[ \t]?)+\s?\d{1,3}\s?[.．、)）,，]")
@@ -141,21 +142,26 @@ def _write_plainly(lines: Sequence[str]) -> list[str]:
     if len(quoted) > _LEAST_QUOTED * text_lines and asked > 1 and not any(">>>" in line for line in quoted):
         lines = [_QUOTED.sub("", line, count=1) if line.startswith(">") else line for line in lines]
     # a comment among other text is asked about
-    is_asked = any("<!--" in line and _UNSHOWN.fullmatch(line) is None for line in lines)
-    is_highlighted = sum(1 for line in lines if _HIGHLIGHTED.search(line)) >= _LEAST_HIGHLIGHTED
+    commented = {
+        sign
+        for sign in ("<!--", "%%")
+        if any(sign in line and _UNSHOWN.fullmatch(line) is None for line in lines)
+    }
+    highlighted = [line for line in lines if _HIGHLIGHTED.search(line) and not _WIKI_TITLE.fullmatch(line)]
+    is_highlighted = len(highlighted) >= _LEAST_HIGHLIGHTED
     written: list[str] = []
     for line in lines:
         callout = _CALLOUT.fullmatch(line) if "[!" in line else None
         if callout is not None and _ANSWERS.search(callout["title"]):
             line = f"{callout['title']}:"
-        if is_highlighted and "==" in line:
+        if is_highlighted and "==" in line and _WIKI_TITLE.fullmatch(line) is None:
             line = _HIGHLIGHTED.sub(_mark_highlighted, line)
         if "\\" in line and (escaped := _ESCAPED.match(line)) is not None:
             line = f"{escaped['lead']}{line[escaped.end() :]}"
         if "&nbsp;" in line:
             line = _SPACES.sub(" ", line)
         is_unshown = (
-            (("<!--" in line and not is_asked) or line[:1] in ("[", "%"))
+            (line[:1] == "[" or any(sign in line and sign not in commented for sign in ("<!--", "%%")))
             and _UNSHOWN.fullmatch(line) is not None
             and _ANSWERS.search(line) is None
         )

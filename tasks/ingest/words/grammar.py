@@ -116,6 +116,12 @@ def conduct() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def signature() -> re.Pattern[str]:
+    """What names a signature, right before the place for it."""
+    return re.compile(rf"(?:{_any(WORDS['signature_words'])})\s*[:：]", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
     """What opens an answer, in one language or two; group 1 is a closing separator or empty."""
     words = WORDS
@@ -294,6 +300,8 @@ def _closes_first(text: str) -> bool:
     clause, *rest = _CLAUSE_END.split(text.strip(" -—–=*_~"), maxsplit=1)
     folded = _fold_status(clause)
     is_told = folded.count(" ") > 1 or not folded.isascii()  # `Good luck. That was all he said.`
+    # `All the best! he said.` goes on
+    is_told = is_told and not any(map(str.islower, "".join(rest).strip()[:1]))
     return bool(rest) and is_told and " " in folded and folded in _closing() and "?" not in text
 
 
