@@ -1,4 +1,4 @@
-"""Boxes before, behind and beside what is offered, written as one box to a line, ticked where it is right."""
+"""Boxes beside what is offered, written one to a line, ticked where it is right."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SIGNED = re.compile(r"\s*(?P<sign>[+＋]|[-–—−])\s*(?=[^\W\d_]|[«\"“(�
 
 
 def write_boxes(lines: IndexedLines) -> IndexedLines:
-    """Write `[x]` and `[ ]`, and `+` and `-`, before lines as boxes where there are several of both."""
+    """Write `[x]` and `[ ]`, `+` and `-`, before lines as boxes where both are several."""
     return _write_signed(_write_squares(lines))
 
 
 def _write_signed(lines: IndexedLines) -> IndexedLines:
-    """Write `+ salt`, `- sand` as boxes where both stand below nearly every number, and nothing else does."""
+    """Write `+ salt`, `- sand` as boxes where both stand below nearly every number."""
     found = lines.find(_SIGNED, "+＋-–—−", tables=False)
     right = [place for place, match in found.items() if match["sign"] in "+＋"]
     if len(right) < _LEAST_SQUARES or len(found) - len(right) < _LEAST_SQUARES:
@@ -172,7 +172,7 @@ _SAID_ABOVE = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?
 
 
 def _join_said(lines: IndexedLines) -> IndexedLines:
-    """Put `Correct!` before the box below it, where such lines stand between boxes and not only above the first."""
+    """Put `Correct!` before the box below it, where some such lines stand between boxes."""
     pieces = lines.pieces
     found = [
         place
