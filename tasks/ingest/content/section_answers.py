@@ -181,7 +181,7 @@ _LEAST_SAID = 2
 
 
 def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
-    """Read what stands in a bracket behind free questions: behind nearly all of a paper, or with the mark of an answer."""
+    """Read answers in brackets behind nearly all free questions, or with the mark of one."""
     marked = [
         (draft, bracket)
         for draft in drafts

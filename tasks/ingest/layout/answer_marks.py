@@ -167,7 +167,7 @@ def _is_place(text: str) -> bool:
 
 
 def _find_asked(lines: IndexedLines, places: Collection[int], last: int) -> list[int]:
-    """Where bare numbers run from 1 with a place for the answer below nearly each; [] where others count."""
+    """Where bare numbers run from 1 with a place below nearly each; [] where others count."""
     numbers: list[int] = []
     for place, label in enumerate(lines.labels):
         if label is None or lines.pieces[place].kind == "table":

@@ -1,4 +1,4 @@
-"""Boxes before, behind and beside what is offered, written as one box to a line, ticked where it is right."""
+"""Boxes beside what is offered, written one to a line, ticked where it is right."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ _SAID_ABOVE = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?
 
 
 def _join_said(lines: IndexedLines) -> IndexedLines:
-    """Put `Correct!` before the box below it, where such lines stand between boxes and not only above the first."""
+    """Put `Correct!` before the box below it, where some such lines stand between boxes."""
     pieces = lines.pieces
     found = [
         place

@@ -105,7 +105,7 @@ _LONGEST_TITLE = 90
 
 
 def write_bracketed_headings(lines: IndexedLines) -> IndexedLines:
-    """Write `【1】次の問いに答えよ。` as `一、次の…` where the numbers of the questions run on through such lines.
+    """Write `【1】次の…` as `一、次の…` where questions count on through such lines.
 
     Each stands right above a number that is one more than the last above it, and more numbers than brackets are so counted.
     Below the last number the brackets that come again head the answers.

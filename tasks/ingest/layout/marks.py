@@ -448,7 +448,7 @@ _OFFERS_KANA = re.compile(r"[\s（(]*[Aa①ア]\s*[)）.．、\s]\s*\S")
 
 
 def _hold_parts(marks: Sequence[Mark], lines: IndexedLines) -> bool:
-    """Whether numbers run from 1 and parts in brackets begin at 1 again below each of them, and nowhere else."""
+    """Whether numbers run from 1 and bracketed parts begin at 1 below each, nowhere else."""
     begins = [
         place for place, label in enumerate(lines.labels) if is_sure(label, ("nump",)) and label.value == 1
     ]

@@ -118,7 +118,7 @@ _SAID_RIGHT = re.compile(r"\s*[（(]\s*(?:正确答案|答案|(?i:correct(?: ans
 
 
 def open_counts(lines: IndexedLines) -> IndexedLines:
-    """Write how often each option was chosen, as a report of a questionnaire says it, as boxes of options."""
+    """Write the rows of a report of how often options were chosen as boxes."""
     pieces = lines.pieces
     changed: dict[int, Piece] = {}
     left_out: set[int] = set()

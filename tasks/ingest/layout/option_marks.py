@@ -158,14 +158,14 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
 
 
 def find_alphabet(lines: IndexedLines) -> str | None:
-    """The letters of another script that label the options of several questions; None where none do."""
+    """The letters of another script that label options of several questions, or None."""
     found = ((len(_find_alphabet_sets(lines, alphabet)), alphabet) for alphabet in option_alphabets())
     count, alphabet = max(found)
     return alphabet if count >= _LEAST_OF_ALPHABET else None
 
 
 def translate_keys(text: str, alphabet: str) -> str:
-    """A line of keys in the letters of an alphabet with `A`, `B` for them; any other line as it is."""
+    """A line of keys with `A`, `B` for letters of an alphabet; any other as it is."""
     for begin, end in reversed(_find_keys(text, _make_entry(alphabet))):
         text = text[:begin] + _translate(text[begin:end], alphabet) + text[end:]
     return text

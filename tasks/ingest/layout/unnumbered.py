@@ -350,9 +350,9 @@ _COUNTING = ("num", "nump", "word", "bracket", "cn")
 
 
 def write_lettered_numbers(lines: IndexedLines) -> IndexedLines:
-    """Count `A1. A2. B1.` through a paper, the letters of its parts before its numbers, and the keys that name them.
+    """Count `A1. A2. B1.` through a paper, and the keys that name them.
 
-    So where nothing else counts, every part counts from 1, and no name comes twice but in the key. The questions keep their names.
+    So where nothing else counts, every part counts from 1, and a key names most of them. The questions keep their names.
     """
     names: dict[str, int] = {}
     asked: dict[int, Piece] = {}

@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\d{1,3}")
 
 
 def settle_reviews(root: Any) -> None:
-    """Leave of every question its number, its text and what it offers, and name its answer `Answer:`.
+    """Leave of a question its number, text and options, and name its answer `Answer:`.
 
     Where the page prints the right answers the boxes are ticked by somebody who may be wrong.
     """
@@ -60,7 +60,7 @@ def _name_number(question: Any) -> None:
 
 
 def _name_answer(question: Any) -> bool:
-    """Write what a question's page says of its right answer behind `Answer:`; whether it says so."""
+    """Write the right answer that a page prints behind `Answer:`; whether it prints one."""
     is_told = False
     for element in _find(question, "rightanswer"):
         told = _RIGHT.fullmatch(" ".join(str(element.text_content()).split()))
