@@ -144,13 +144,16 @@ def _holds(
 
 
 def _may_abbreviate(short: str, word: str) -> bool:
-    """Whether all characters of a name stand in a longer one in their order: of two such papers the key tells none."""
+    """Whether all characters of a name stand in a longer one in their order.
+
+    Of two such papers the key tells none.
+    """
     rest = iter(word)
     return short[0] == word[0] > "\u2e80" and all(sign in rest for sign in short)
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    """Whether a name is the first characters of the first and the last word of a longer one: `计网`, `计算机网络`.
+    """Whether `计网` shortens `计算机网络`: the first characters of its first and last word.
 
     `大学物理实验` is no `大物`, and `中国近代史` no `中国史`: those are names of other subjects. Words have two characters, and
     `学` may end the last.

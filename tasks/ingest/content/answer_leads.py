@@ -1,4 +1,4 @@
-"""What opens nearly every answer of a paper in words or signs that nobody listed: `Expected response: …`, `A3. …`, `→ …`."""
+"""What opens nearly every answer in words that nobody listed: `Expected response: …`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST, _MOST = 4, 0.8
 
 
 def cut_answer_leads(drafts: Sequence[Draft]) -> None:
-    """Cut what opens nearly every answer in words, and then a word that opens every question too: `Front: …`.
+    """Cut what opens nearly every answer in words, and a word that opens every question too.
 
     A letter counts where the number of the question follows it.
     """

@@ -339,7 +339,7 @@ _LABELS = "ABCDEF"
 
 
 def offer_plain(drafts: Sequence[Draft]) -> None:
-    """Let lines without labels below a stem offer answers, where the answer of nearly every question is one of as many."""
+    """Let lines without labels offer answers, where nearly every answer is one of as many."""
     free = [draft for draft in drafts if not draft.options and len(draft.answer) == 1]
     lines = [[_fold_option(line) for line in draft.stem.split("\n")[1:]] for draft in free]
     said = [

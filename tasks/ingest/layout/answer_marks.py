@@ -143,7 +143,7 @@ def write_answer_places(lines: IndexedLines) -> IndexedLines:
 
 
 def _breaks_off(lines: IndexedLines, place: int) -> bool:
-    """Whether the question right above a place to write on is a sentence that it ends: `The capital of France is`."""
+    """Whether a place to write on ends the question above it: `The capital of France is`."""
     # numbers right below each other offer
     is_asked = place - 1 in lines.numbered and place - 2 not in lines.numbered
     text = lines.pieces[place - 1].text.rstrip() if is_asked else ""
@@ -272,7 +272,7 @@ _WIDE, _NO_LETTERS = re.compile(r"[ \u3000]{3}|\u3000{2}|\.\.|…"), re.compile(
 
 
 def _tell(lines: IndexedLines, said: Sequence[tuple[int, str]]) -> bool:
-    """Whether what signs lead answers: nearly all lines say what is asked above them, or are closed by a stop.
+    """Whether what signs lead answers: nearly all lines say what is asked, or have a stop.
 
     A line may as well begin a sentence to be written, `→ You don't`, name the marks or the page, `→ see page 3`, or say what to do.
     """
@@ -293,7 +293,7 @@ def _tell(lines: IndexedLines, said: Sequence[tuple[int, str]]) -> bool:
 
 
 def _begins_only(above: str, text: str) -> bool:
-    """Whether a line has no stop as the statement above it has: `→ I haven't` begins what it is rewritten as."""
+    """Whether a line has no stop as the statement above it has: `→ I haven't` begins one."""
     return above.rstrip().endswith(_FULL_STOPS) and asking().search(above) is None and text[-1:].isalpha()
 
 

@@ -229,7 +229,7 @@ _FILLED = re.compile(rf"\s*_+\s*(?P<held>[TF]|{truth_word()})\s*_+\s+(?=[^\W_])"
 
 
 def _bracket_filled(lines: IndexedLines) -> IndexedLines:
-    """Write judgements typed between underscores after numbers in brackets, `11. (T) A cartel …`."""
+    """Write judgements typed between underscores after numbers in brackets: `11. (T) A cartel`."""
     if "_" not in lines.text:
         return lines
     found = {
@@ -312,7 +312,7 @@ def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
 
 
 def _is_closed(mark: re.Match[str]) -> bool:
-    """Whether a sign parts an answer from what names it, or a key does: `Question 1 answer must be used` names it only."""
+    """Whether a sign or a key parts an answer from what names it, as in no sentence about it."""
     return mark[0].rstrip().endswith((":", "：")) or mark.end() + _LONGEST_KEY >= len(mark.string)
 
 

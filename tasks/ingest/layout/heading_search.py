@@ -134,7 +134,7 @@ _LONGEST_ABOVE = 40
 
 
 def _names_text(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a line sets a text, `二、默写《静夜思》`, and is no heading: the next line is one of its kind, or none."""
+    """Whether a line sets a text, `二、默写《静夜思》`: the next line is of its kind, or none."""
     label = pieces[index].label
     if label is None or not pieces[index].text.rstrip().endswith("》"):
         return False

@@ -1,4 +1,4 @@
-"""Lines that a platform or a form prints around questions, told by their words or by how they repeat."""
+"""Lines that a platform or a form prints around questions, told by words or repetition."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ _LEAST_AGAIN = 2
 
 
 def drop_slots(lines: IndexedLines) -> IndexedLines:
-    """Leave out what a platform prints between a number alone, `Question 3`, and the question, and around its options.
+    """Leave out what a platform prints below numbers alone, `Question 3`, and around options.
 
     At one place below the number, above the first option or below the last one it says one of a few things, in any language:
     `Correct`, `Mark 1.00 out of 1.00`, `Select one:`, `Your answer is incorrect.`. It asks nothing, and what is left of the
@@ -284,7 +284,7 @@ def drop_slots(lines: IndexedLines) -> IndexedLines:
 
 
 def _comes_always(lines: IndexedLines, slot: Collection[int], count: int) -> bool:
-    """Whether most questions have one line at a place, but for its numbers: `Flag question`, `Mark 1.00 out of 1.00`."""
+    """Whether most questions have one line at a place, but for its numbers: `Flag question`."""
     texts = (lines.pieces[place].text.strip() for place in slot)
     shapes = Counter(_DIGITS.sub("#", text) for text in texts if _CODE.search(text) is None)
     return max(shapes.values(), default=0) >= _MOST_SAME * count
@@ -300,7 +300,7 @@ def _is_option(lines: IndexedLines, place: int) -> bool:
 
 
 def _still_ask(lines: IndexedLines, questions: Sequence[Sequence[int]], slot: Collection[int] = ()) -> bool:
-    """Whether most questions ask by words or signs; or, without a slot, above options by a line as long as that."""
+    """Whether most questions ask by words or signs; or, without a slot, by a line as long."""
     longest = max((min(len(lines.pieces[place].text), _LONG_STEM) for place in slot), default=MAX_LINE)
     asked = 0
     for own in questions:
@@ -329,7 +329,7 @@ _BOX_MARK = re.compile(r"\s*[○◯□☐▢☑☒◉●✓✔]\s*\S")
 def _find_slot(
     lines: IndexedLines, places: Sequence[Sequence[int]], *, chooses: bool = False, judges: bool = False
 ) -> set[int]:
-    """The lines at one place of most questions, where these say one of a few things and ask nothing; else none.
+    """The lines at one place of most questions that say one of a few things and ask nothing.
 
     What tells how to choose asks by its verb, and what may tell the key stays where `judges`.
     """

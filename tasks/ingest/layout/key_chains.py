@@ -1,4 +1,4 @@
-"""Keys below all questions, told by their numbers alone: `KEY: 1b 2c | 7 a,b,d  9 = 125`, whatever parts them."""
+"""Keys below all questions, told by their numbers alone: `KEY: 1b 2c | 7 a,b,d  9 = 125`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def write_key_chain(lines: IndexedLines) -> IndexedLines:
 
 
 def _find_part(lines: IndexedLines) -> int | None:
-    """Where the last part begins that says that it holds answers; its first number may stand in the same line."""
+    """Where the last part that says it holds answers begins; a number may stand in its line."""
     for place in range(len(lines.pieces) - 1, 0, -1):
         text = lines.pieces[place].text
         mark = answer_mark().match(text)
@@ -96,7 +96,7 @@ def _cut_mark(text: str) -> str:
 
 
 def _find_chain(text: str, count: int) -> list[_Token]:
-    """The numbers of a text that count from 1 to `count` in their order, as many and as well set apart as can be.
+    """The numbers of a text that count from 1 to `count`, as many and as well apart as can be.
 
     Something stands behind each of them. [] where other numbers would do as well: `4 = 6, 5 = 7, 6, 7 = 3`.
     """
@@ -148,7 +148,7 @@ def _weigh(text: str, begin: int) -> float:
 def _write(
     part: Sequence[Piece], text: str, chain: Sequence[_Token], ends: Sequence[int], choices: set[int]
 ) -> list[Piece]:
-    """The lines of an answer part: what opens it, and one for each number, with the lines below it."""
+    """The lines of an answer part: what opens it, and one for each number with those below."""
     begins = [0]
     for piece in part[:-1]:
         begins.append(begins[-1] + len(piece.text) + 1)

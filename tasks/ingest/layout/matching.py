@@ -49,7 +49,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
 
 
 def _is_headed(lines: IndexedLines, place: int) -> bool:
-    """Whether the line above is of a form that heads several lists: `Exercise 3. Match the halves.`."""
+    """Whether the line above is of a form that heads several lists: `Exercise 3. Match …`."""
     above = lines.labels[place - 1] if place else None
     own = [at for at, label in lines.numbered.items() if above is not None and label.style == above.style]
     return sum(heads_list(lines, at) for at in own) > 1

@@ -111,7 +111,7 @@ _TWO = 2
 
 
 def count_listed(pieces: Sequence[Piece]) -> tuple[int, bool]:
-    """How many short lines with letters stand below a stem that sets no task, and whether it asks.
+    """How many short lettered lines stand below a stem that sets no task, and whether it asks.
 
     `Solve:` above `a) x + 1 = 2` sets one, `What do these stand for?` asks for each of them.
     """

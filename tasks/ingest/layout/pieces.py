@@ -189,7 +189,7 @@ _DIGITS = re.compile(r"(?:^\s*[（(]?|\s{2}|:\s)(?P<number>(?:(?![0-9])\d){1,3})
 
 
 def _write_digits(text: str) -> str:
-    """Write the numbers that count in the digits that the rules know; what is asked keeps its own."""
+    """Write the numbers that count in known digits; what is asked keeps its own."""
     if text.isascii() or _DIGITS.search(text) is None:
         return text
     return _DIGITS.sub(_write_number, text)

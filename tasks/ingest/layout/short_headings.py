@@ -16,7 +16,7 @@ _LEAST = 2
 
 
 def write_short_headings(lines: IndexedLines) -> IndexedLines:
-    """Put the headings of an answer part, shortened or with answers in their line, above what follows them.
+    """Put headings of an answer part, shortened or with answers in their line, above these.
 
     All sections of the paper are named once more below their last heading, in their order, each before its first number.
     """

@@ -58,7 +58,7 @@ _BULLETS = frozenset("◉●■")
 
 
 def write_ticked_lists(lines: IndexedLines) -> IndexedLines:
-    """Write `○ salt`, `✓ iron` as boxes, and `- salt`, `+ iron`, where most lists have exactly one line with the other sign.
+    """Write `○ salt`, `✓ iron` as boxes where most lists have one line with the other sign.
 
     Signs that may as well be of what is said tell it below numbers alone, and stand at several places of their lists.
     """
@@ -109,7 +109,7 @@ _MOST_TICKED = 0.7
 def _are_texts(
     lines: IndexedLines, found: Mapping[int, re.Match[str]], lists: Sequence[Sequence[int]], right: str
 ) -> bool:
-    """Whether nearly all questions have such a list, of words, and what is right is not always at one place of it."""
+    """Whether nearly all questions have such a list, of words, the right one at several places."""
     worded = sum(any(map(str.isalpha, lines.pieces[at].text)) for own in lists for at in own)
     return (
         len(lists) >= _MOST_LISTS * len(lines.numbered)

@@ -23,7 +23,7 @@ _LEAST_NUMBERED, _MOST_ASKING = 4, 0.6
 
 
 def write_worded_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write `ΕΡΩΤΗΣΗ 1` and `Swali 2: …` as `1. `, `2. `, where one word counts from 1 and nothing else does.
+    """Write `ΕΡΩΤΗΣΗ 1`, `Swali 2: …` as `1. `, `2. `, where one word alone counts from 1.
 
     Captions and days count as well: what is asked stands below the numbers, and nothing above the first of them.
     """
@@ -56,7 +56,7 @@ def write_worded_numbers(lines: IndexedLines) -> IndexedLines:
 
 
 def _asks(piece: Piece) -> bool:
-    """Whether a line ends with what asks, or offers the first option; in a story somebody says more after it."""
+    """Whether a line ends with what asks, as in a story it does not, or offers an option."""
     return ends_asking(piece.text) or OPTION_A.match(piece.text) is not None
 
 
@@ -119,7 +119,7 @@ _LEAST_HEADINGS = 2
 
 
 def write_worded_headings(lines: IndexedLines) -> IndexedLines:
-    """Write `السؤال الأول: …` as `Part 1: …`, where every list of numbers begins below such a line."""
+    """Write `السؤال الأول: …` as `Part 1: …`, where every list begins below such a line."""
     pieces, labels = lines.pieces, lines.labels
     firsts = [place for place, label in lines.numbered.items() if label.value == 1]
     if len(firsts) < _LEAST_HEADINGS:

@@ -1,4 +1,4 @@
-"""Logs of chats: what was said by whoever asks is a paper, names, times and what others said are around it."""
+"""Logs of chats: what whoever asks has said is a paper, all else is around it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEAST_TURNS = 2
 
 
 def mark_chat(lines: Sequence[Line]) -> list[Line]:
-    """The lines of a chat in which one person asks nearly all questions; names and what others say are furniture.
+    """The lines of a chat in which one person asks; names and what others say are furniture.
 
     Other lines are returned as they are.
     """

@@ -123,7 +123,7 @@ _NUMBER, _LETTER = (
 
 
 def _is_matching(rows: list[list[str]]) -> bool:
-    """Whether the rows of two columns, but for a header, are a number each and the letters in their order."""
+    """Whether rows of two columns are a number each, beside the letters in their order."""
     below = [row for row in rows if len(row) == 2 and _NUMBER.match(row[0])]
     letters = [match[1].upper() for row in below if (match := _LETTER.match(row[1]))]
     counted = [chr(ord("A") + at) for at in range(len(below))]

@@ -232,7 +232,7 @@ def _fits(
 
 
 def _runs_on(before: QuestionTable, rows: Sequence[Sequence[str]], lines: Sequence[Line]) -> bool:
-    """Whether the rows go on counting where those of a table without names, of as many columns, end."""
+    """Whether rows go on counting where those of a table of as many columns, without names, end."""
     column = before.header.columns.get("number")
     if before.header.row >= 0 or column is None or any(len(row) != len(before.header.names) for row in rows):
         return False

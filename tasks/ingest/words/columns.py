@@ -138,7 +138,7 @@ def find_header(
 
 
 def _take_keys(header: Header, below: Sequence[Sequence[str]]) -> None:
-    """Read a column of explanations that holds keys alone, `解答`, as that of the answers where there is none."""
+    """Read a column of explanations that holds keys alone as that of the answers."""
     place = header.columns.get("explanation")
     if place is not None and "answer" not in header.columns:
         cells = [cell for row in below if (cell := _at(row, place))]

@@ -285,7 +285,7 @@ def is_status_line(text: str) -> bool:
 
 
 def is_closing_line(text: str) -> bool:
-    """Whether it closes a paper: `End of examination`, `（全卷完）`, `End of exam. Have a great break!`"""
+    """Whether it closes a paper: `End of examination`, `（全卷完）`, `End of exam. Well done!`"""
     return len(text) <= 60 and (
         _fold_status(text.strip("（()） ")) in _closing() or _closes_first(text.strip("（()） "))
     )
@@ -296,7 +296,7 @@ _CLAUSE_END = re.compile(r"[.!。！–—]|\s-+\s|(?<=[a-z])\s+(?=[\u3400-\u9ff
 
 
 def _closes_first(text: str) -> bool:
-    """Whether the first of several clauses closes a paper, in words that hardly say anything else."""
+    """Whether the first of several clauses closes a paper, in words that hardly say else."""
     clause, *rest = _CLAUSE_END.split(text.strip(" -—–=*_~"), maxsplit=1)
     folded = _fold_status(clause)
     is_told = folded.count(" ") > 1 or not folded.isascii()  # `Good luck. That was all he said.`
