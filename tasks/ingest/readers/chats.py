@@ -11,10 +11,9 @@ from tasks.ingest.readers.extraction import Line
 
 _TIME = r"(?:(?:\d{2,4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|昨天|今天|星期.|上午|下午|晚上|AM|PM)\s*,?\s*){0,2}\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?"
 # `Anna  19:30`, `2024-11-03 19:30:12 Anna`, `[03.11.24, 19:30] Anna: …`
-_HEADS = (
-    re.compile(rf"\s*(?P<name>\S[^\n]{{0,23}}?)\s+{_TIME}\s*"),
-    re.compile(rf"\s*{_TIME}\s+(?P<name>\S[^\n:：]{{0,23}}?)\s*[:：]?\s*"),
-)
+_NAME_FIRST = re.compile(rf"\s*(?P<name>\S[^\n]{{0,23}}?)\s+{_TIME}\s*")
+_TIME_FIRST = re.compile(rf"\s*{_TIME}\s+(?P<name>\S[^\n:：]{{0,23}}?)\s*[:：]?\s*")
+_LONGEST_HEAD = 80
 _DATE = re.compile(r"\W*(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|星期.|昨天|今天)\W*")
 # what programs say in a log
 _EVENT = re.compile(
@@ -33,10 +32,12 @@ def mark_chat(lines: Sequence[Line]) -> list[Line]:
 
     Other lines are returned as they are.
     """
-    for form in _HEADS:
-        names = [
-            match["name"] if (match := form.fullmatch(line.text)) is not None else None for line in lines
-        ]
+    short = [line.text if len(line.text) <= _LONGEST_HEAD else "" for line in lines]
+    for heads in (
+        [_NAME_FIRST.fullmatch(text) for text in short],
+        [_TIME_FIRST.fullmatch(text) for text in short],
+    ):
+        names = [match["name"] if match is not None else None for match in heads]
         counts = Counter(name for name in names if name is not None)
         if sum(counts.values()) < _LEAST_HEADS or len(counts) > sum(counts.values()) / 2:
             continue
