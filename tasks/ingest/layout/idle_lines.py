@@ -166,10 +166,11 @@ def drop_repeated(lines: IndexedLines) -> IndexedLines:
         for place in places[text]
     }
     cut = {
-        place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
+        place: pieces[place].cut(0, label.end)
         for shape, found in behind.items()
         if "#" in shape and len(found) >= (_LEAST_POINTS if _POINTS.fullmatch(shape) else least)
         for place in found
+        if (label := lines.labels[place]) is not None
     }
     return lines.replace(cut, idle)
 

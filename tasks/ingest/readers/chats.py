@@ -10,7 +10,7 @@ from dataclasses import replace
 from tasks.ingest.readers.extraction import Line
 
 _TIME = r"(?:(?:\d{2,4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|昨天|今天|星期.|上午|下午|晚上|AM|PM)\s*,?\s*){0,2}\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?"
-# `Anna  19:30`, `2024-11-03 19:30:12 Anna`, `[03.11.24, 19:30] Anna: …`
+# `Anna  19:30`, `2024-11-03 19:30:12 Anna`
 _NAME_FIRST = re.compile(rf"\s*(?P<name>\S[^\n]{{0,23}}?)\s+{_TIME}\s*")
 _TIME_FIRST = re.compile(rf"\s*{_TIME}\s+(?P<name>\S[^\n:：]{{0,23}}?)\s*[:：]?\s*")
 _LONGEST_HEAD = 80

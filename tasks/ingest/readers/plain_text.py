@@ -150,10 +150,14 @@ def _write_plainly(lines: Sequence[str]) -> list[str]:
     highlighted = [line for line in lines if _HIGHLIGHTED.search(line) and not _WIKI_TITLE.fullmatch(line)]
     is_highlighted = len(highlighted) >= _LEAST_HIGHLIGHTED
     written: list[str] = []
+    is_folded = False  # what is quoted below the title of an answer
     for line in lines:
         callout = _CALLOUT.fullmatch(line) if "[!" in line else None
+        is_folded = is_folded and line.lstrip().startswith(">")
         if callout is not None and _ANSWERS.search(callout["title"]):
-            line = f"{callout['title']}:"
+            line, is_folded = f"{callout['title']}:", True
+        elif is_folded:
+            line = _QUOTED.sub("", line.lstrip(), count=1)
         if is_highlighted and "==" in line and _WIKI_TITLE.fullmatch(line) is None:
             line = _HIGHLIGHTED.sub(_mark_highlighted, line)
         if "\\" in line and (escaped := _ESCAPED.match(line)) is not None:
