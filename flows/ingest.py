@@ -18,6 +18,7 @@ def ingest(
     use_ocr: bool = True,
     workers: int | None = None,
     assist: str | None = None,
+    assist_all: bool = False,
 ) -> dict[str, object]:
     """Land every document under `paths` and its questions.
 
@@ -33,13 +34,14 @@ def ingest(
         source_kind: kind of source of all these papers.
         use_ocr: read scanned pages.
         workers: documents read at once; null for the setting's.
-        assist: registered model that is sent the texts which the rules cannot split (docs/ingest.md).
+        assist: registered model that reads the papers which the rules may have read wrongly (docs/ingest.md).
+        assist_all: it reads every paper.
     """
     if assist:
         require_budget()
     reconcile_stores()
     landed = ingest_documents(
-        paths, again, discipline_map, mapping_file, source_kind, use_ocr, workers, assist
+        paths, again, discipline_map, mapping_file, source_kind, use_ocr, workers, assist, assist_all
     )
     waiting = open_review_batch()
 

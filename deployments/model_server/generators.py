@@ -4,7 +4,8 @@ It answers requests whose last message holds a JSON object with a `task`:
 `declarative_rewrite` {stem, option} → {"statement"};
 `material_to_true_false` {material, count} → {"statements": [{"statement", "answer", "support"}]};
 `paraphrase` {stem} → {"stem"};
-`split_paper` {text} → {"questions": [{"number", "type", "stem", "options", "answer"}]}: one per paragraph.
+`read_paper` {lines} → {"questions": [{"number", "type", "stem", "options", "answer", "key"}]}, which point at numbered lines; its request is
+plain text, so that a model reads the lines as they are.
 """
 
 from __future__ import annotations
@@ -15,18 +16,22 @@ from dataclasses import fields
 from typing import Any, Final
 
 from deployments.model_server.profile import WritingTraits, draw_uniform
-from tasks.questions import Option, fill_blanks, has_blank, write_options
+from tasks.questions import fill_blanks, has_blank
 from tasks.texts import read_texts
 
 FAULTLESS = WritingTraits()
+READ_PAPER: Final = "read_paper"
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 # A statement is made false by turning its verb round; the first pair that occurs is used.
 _TURNS: Final[list[list[str]]] = read_texts("deployments.model_server", "generators.yaml")
 
 
 def find_task(messages: list[dict[str, str]]) -> dict[str, Any] | None:
-    """The first JSON object with a `task` in the last message; null when there is none."""
+    """The first JSON object with a `task` in the last message, or the lines of a paper; null when there is neither."""
     text = messages[-1]["content"] if messages else ""
+    _, is_paper, lines = text.partition(f"\n{READ_PAPER} ")
+    if is_paper:
+        return {"task": READ_PAPER, "lines": lines}
     decoder = json.JSONDecoder()
     start = text.find("{")
     while start >= 0:
@@ -55,8 +60,8 @@ def write_task_reply(task: dict[str, Any], traits: WritingTraits = FAULTLESS, *p
         result = {"statements": statements}
     elif name == "paraphrase":
         result = {"stem": write_paraphrase(str(task.get("stem", "")))}
-    elif name == "split_paper":
-        result = {"questions": split_paragraphs(str(task.get("text", "")))}
+    elif name == READ_PAPER:
+        result = {"questions": point_at_questions(str(task.get("lines", "")))}
     else:
         result = {"error": "unknown task"}
     if fault == "changed":
@@ -115,32 +120,28 @@ def write_paraphrase(stem: str) -> str:
     )
 
 
-def split_paragraphs(text: str) -> list[dict[str, object]]:
-    """A guess at a paper without numbers: by blank lines, options and answers by letters."""
+_NUMBERED_LINE = re.compile(r"^(\d+)\| (.*)$", re.MULTILINE)
+_OFFERED = re.compile(r"[（(\-*]?\s*([A-Ha-h])\s*[)）.．、:：\-]\s*(?=\S)")
+_KEYED = re.compile(r"(?:答案|答|Answer|Key)\s*[:：]?\s*(.+)")
+
+
+def point_at_questions(lines: str) -> list[dict[str, object]]:
+    """A guess at a paper without numbers: what asks or stands above options or an answer is a question."""
+    numbered = [(match[1], match[2].strip()) for match in _NUMBERED_LINE.finditer(lines)]
     questions: list[dict[str, object]] = []
-    for paragraph in re.split(r"\n\s*\n", text):
-        options: list[Option] = []
-        answer, lines = "", []
-        for line in filter(None, (line.strip() for line in paragraph.split("\n"))):
-            offered = re.match(r"[（(\-*]?\s*([A-Ha-h])\s*[)）.．、:：\-]\s*(.+)", line)
-            keyed = re.match(r"(?:答案|答|Answer|Key)\s*[:：]?\s*(.+)", line)
-            if offered:
-                options.append(Option(offered.group(1), offered.group(2)))
-            elif keyed:
-                answer = keyed.group(1)
-            else:
-                lines.append(line)
-        stem = "\n".join(lines)
-        if len(stem) >= 8 and (options or answer):
-            questions.append(
-                {
-                    "number": "",
-                    "type": "multiple_choice" if options else "short_answer",
-                    "stem": stem,
-                    "options": write_options(options),
-                    "answer": answer,
-                }
-            )
+    options: dict[str, str] = {}
+    for place, (number, text) in enumerate(numbered):
+        following = numbered[place + 1][1] if place + 1 < len(numbered) else ""
+        offered, keyed = _OFFERED.match(text), _KEYED.match(text)
+        if offered and questions:
+            options[offered[1].upper()] = number
+            questions[-1]["type"] = "single_choice"
+        elif keyed and questions:
+            key = keyed[1].strip()
+            questions[-1] |= {"answer": [f"{number}:{key}"]} | ({"key": key} if options else {})
+        elif text.endswith(("?", "？")) or _OFFERED.match(following) or _KEYED.match(following):
+            options = {}
+            questions.append({"number": "", "type": "short_answer", "stem": [number], "options": options})
     return questions
 
 

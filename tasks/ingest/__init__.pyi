@@ -40,6 +40,9 @@ from .documents import IngestOptions as IngestOptions
 # Return the files named and those below the folders named, each once, with the paths they are known by.
 from .documents import list_sources as list_sources
 
+# Read one source after the other, several at once, in their order.
+from .documents import parse_sources as parse_sources
+
 # Read and check what a person may set, so that a mistake is reported before anything is read.
 from .documents import make_options as make_options
 

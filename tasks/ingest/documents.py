@@ -35,7 +35,8 @@ class IngestOptions:
     `confidence_fit` is the JSON of the fit to use, null for the one that comes with the program. `source_kind` holds for every document;
     without it path and first lines tell, else it is `other`.
     `corrections` are how people divided papers, by document, and `layouts` the same by source for later papers.
-    `spool` is a folder for copies of what was read, so that a file may change or go afterwards.
+    `spool` is a folder for copies of what was read, so that a file may change or go afterwards. `shows_lines`: every document comes with
+    what a second reader is shown of it.
     """
 
     time_limit_s: float = 120
@@ -52,6 +53,7 @@ class IngestOptions:
     corrections: Mapping[str, str] = field(default_factory=dict)
     layouts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     spool: Path | None = None
+    shows_lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class ParsedDocument:
     """What became of one document: its row, its raw text (None when unreadable), its questions.
 
     `copy` is the content as it was read, where a spool was given. `pictures` are the rows of those that its questions hold,
-    `picture_bytes` their content by hash.
+    `picture_bytes` their content by hash. `shown` is what a second reader is shown of it, where that was asked for; `refused` are the numbers of
+    questions in which such a reader pointed at what is not there.
     """
 
     document: dict[str, Any]
@@ -84,6 +87,20 @@ class ParsedDocument:
     copy: Path | None = None
     pictures: list[dict[str, Any]] = field(default_factory=list)
     picture_bytes: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    shown: ShownPaper | None = None
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownPaper:
+    """The lines of a paper as a second reader is shown them, those of its answer file after the first `own`.
+
+    `pages` are the pages of its own lines, from 1; 0 where the format has none.
+    """
+
+    lines: Sequence[str] = field(repr=False)
+    own: int
+    pages: Sequence[int] = ()
 
 
 def make_options(
@@ -261,10 +278,36 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
         return _refuse(
             path, document, "empty", "The file has no bytes. Save it again, or leave it out.", content.copy
         )
+    return _read(path, content.copy, document, options)
+
+
+def parse_as_said(parsed: ParsedDocument, said: str, options: IngestOptions) -> ParsedDocument | None:
+    """The same document as a second reader divides it (JSON as of pointed.py); None where it is not the same any more.
+
+    It is read from its copy where there is one.
+    """
+    path = parsed.path
+    if parsed.copy is None:
+        try:
+            if take_in(path, options.max_bytes).sha256 != parsed.document["sha256"]:
+                return None
+        except DocumentError:
+            return None
+    document = _new_document(path, Path(str(parsed.document["source_path"])), options)
+    same = ("document_id", "sha256", "document_name", "source_path", "size_bytes")
+    document |= {name: parsed.document[name] for name in same}
+    read = _read(path, parsed.copy, document, options, said)
+    return None if read.text is None else read
+
+
+def _read(
+    path: Path, copy: Path | None, document: dict[str, Any], options: IngestOptions, said: str | None = None
+) -> ParsedDocument:
+    """Have a document read in a child process, with its answer file."""
     companions, answered = find_companions(path), find_answered(path)
     request = {
         "path": path.absolute().as_posix(),  # not resolved: a link has the name that its reader gave it
-        "content": str(content.copy) if content.copy else None,
+        "content": str(copy) if copy else None,
         "document": document,
         "options": {
             **{name: getattr(options, name) for name in _AS_THEY_ARE},
@@ -275,6 +318,7 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
             "companion": str(companions[0]) if len(companions) == 1 else None,
             "answered": None if answered is None else str(answered),
             "companion_doubt": [companion.name for companion in companions[1:] and companions],
+            "said": said,
         },
     }
     reply = ask(request)
@@ -283,24 +327,27 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
         pictures, picture_bytes = take_data(result["pictures"])
         for picture in pictures:
             picture["document_id"] = document["document_id"]
+        shown = result.get("shown")
         return ParsedDocument(
             result["document"],
             result["text"],
             result["questions"],
             path,
-            content.copy,
+            copy,
             pictures,
             picture_bytes,
+            ShownPaper(**shown) if shown else None,
+            tuple(result.get("refused", ())),
         )
     if reply["failed"] == "usage":
         raise UsageError(reply["message"])
-    return _refuse(path, document, reply["failed"], reply["message"], content.copy)
+    return _refuse(path, document, reply["failed"], reply["message"], copy)
 
 
 # The options that a request names as they are.
 _AS_THEY_ARE = (
     *("time_limit_s", "memory_limit_mb", "use_ocr", "confidence_threshold", "hold_least_right"),
-    *("hold_most_broken", "confidence_fit", "source_kind"),
+    *("hold_most_broken", "confidence_fit", "source_kind", "shows_lines"),
 )
 
 

@@ -26,7 +26,6 @@ from tasks.ingest.archiving import archive_document
 from tasks.ingest.corrected import add_known
 from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, list_sources, parse_sources
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
-from tasks.ingest.located_questions import find_stretches
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.removal import HELD, read_released
 from tasks.ingest.words.warnings import NOT_READ
@@ -109,7 +108,7 @@ def land_documents(
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
-    options = add_known(lake, replace(options, spool=spool))
+    options = add_known(lake, replace(options, spool=spool, shows_lines=assistant is not None))
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
     try:
@@ -232,8 +231,8 @@ def _land_chunk(
     if assistant is not None and summary.assistance is not None:
         from tasks.models import read_call_frames
 
-        asked = [str(one.document["document_id"]) for one in chunk if find_stretches(one)]
-        chunk = assistant.help_with(chunk, options.confidence_threshold, summary.assistance)
+        asked = [str(one.document["document_id"]) for one in chunk if assistant.is_asked(one)]
+        chunk = assistant.help_with(chunk, options, summary.assistance)
         calls = read_call_frames(assistant.ledger, dict.fromkeys(asked, now.strftime("%Y-%m")))
         batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items() if frame.height]
     for parsed in chunk:

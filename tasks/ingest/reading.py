@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
-from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key
+from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_companion
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys, read_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers
@@ -24,6 +25,14 @@ from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import find_mapped, read_mapping
 from tasks.ingest.pictures import give_written_answers, keep_pictures
+from tasks.ingest.pointed import (
+    PointedReading,
+    ShownLines,
+    list_lines,
+    parse_said,
+    read_pointed,
+    show_lines,
+)
 from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
@@ -66,18 +75,24 @@ def read_extraction(
 ) -> dict[str, Any]:
     """Split what a reader handed over and describe the document.
 
-    Returns what `read_document` does.
+    Returns what `read_document` does. With the option `shows_lines` also what a second reader is shown (`shown`); with `said` the
+    questions are those that such a reader points at, and `refused` counts what it points at that is not there.
 
     Raises:
         DocumentError: for an answer file or records that cannot be read.
     """
     mapping = read_mapping(options.get("mapping_file"))
-    split, raw, pages = _split(extraction, mapping["columns"], options)
+    second = _read_second(extraction, options)
+    if second.pointed is None:
+        split, raw, pages = _split(extraction, mapping["columns"], options)
+        is_key = read_name(path.stem).is_key or is_titled_key(extraction.lines)
+        asks = bool(split.drafts) and not (is_key and is_key_alone(split, options, path.stem))
+        if is_key and not asks and not split.keys:
+            split.keys = match_keys([], read_keys(extraction.lines), None).left
+    else:
+        split, asks = second.pointed.split, True
+        raw, _, pages = join_lines(list_lines(extraction))
     raw = blank_picture_numbers(raw)
-    is_key = read_name(path.stem).is_key or is_titled_key(extraction.lines)
-    asks = bool(split.drafts) and not (is_key and is_key_alone(split, options, path.stem))
-    if is_key and not asks and not split.keys:
-        split.keys = match_keys([], read_keys(extraction.lines), None).left
     answers = _count_answers(split)
     if split.drafts and not asks:
         split.drafts.clear()
@@ -125,7 +140,37 @@ def read_extraction(
     pictures = kept.list_rows(
         picture["sha256"] for question in questions for picture in question["pictures"] or ()
     )
-    return {"document": document, "text": text, "questions": questions, "pictures": pictures}
+    result = {"document": document, "text": text, "questions": questions, "pictures": pictures}
+    return result | second.as_result()
+
+
+@dataclass(frozen=True)
+class _Second:
+    """What concerns a second reader: the lines that it is shown, what it pointed at."""
+
+    shown: ShownLines | None = None
+    pointed: PointedReading | None = None
+
+    def as_result(self) -> dict[str, Any]:
+        """What goes back with a document."""
+        if self.pointed is not None:
+            return {"refused": self.pointed.refused}
+        return {} if self.shown is None else {"shown": self.shown.describe()}
+
+
+def _read_second(extraction: Extraction, options: Mapping[str, Any]) -> _Second:
+    """What a second reader is to be shown of a paper and its answer file, or has said of them."""
+    if not (options.get("shows_lines") or options.get("said")):
+        return _Second()
+    companion = None
+    if options.get("companion"):
+        with contextlib.suppress(DocumentError, OSError):
+            companion = read_companion(Path(str(options["companion"])), options)
+    said = options.get("said")
+    if said and companion is not None:
+        extraction.take_over(companion)
+    shown = show_lines(extraction, companion)
+    return _Second(shown, read_pointed(shown, parse_said(str(said))) if said else None)
 
 
 def _note_shown_keys(split: Split, document: dict[str, Any]) -> None:

@@ -24,10 +24,11 @@ def ingest_documents(
     use_ocr: bool = True,
     workers: int | None = None,
     assist: str | None = None,
+    assist_all: bool = False,
 ) -> dict[str, object]:
     """Land what is new under `paths`: documents, their text, their questions.
 
-    The originals are archived. `assist` names the model that helps where the rules are unsure.
+    The originals are archived. `assist` names the model that reads what the rules may have read wrongly, with `assist_all` every paper.
     """
     settings = load_settings()
     options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr, settings=settings)
@@ -35,7 +36,8 @@ def ingest_documents(
         ledger = stack.enter_context(open_ledger(settings.ledger_address))
         assistant = None
         if assist is not None:
-            assistant = Assistant(ledger, settings, read_assist_model(settings, assist))
+            model = read_assist_model(settings, assist)
+            assistant = Assistant(ledger, settings, model, reads_all=assist_all)
         summary = land_documents(
             stack.enter_context(open_lake(settings)),
             settings,

@@ -43,6 +43,9 @@ from .replies import Failure as Failure
 # How a reply of a simulated model is marked.
 from .replies import SIMULATED_FINGERPRINT as SIMULATED_FINGERPRINT
 
+# What a picture takes of a model's input at most, in tokens.
+from .picture_parts import MOST_PICTURE_TOKENS as MOST_PICTURE_TOKENS
+
 # A picture that goes with a request: the mark that names it there, and its bytes.
 from .picture_parts import SentPicture as SentPicture
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from tasks.ingest import (
     list_sources,
     make_options,
     parse_document,
+    parse_sources,
     read_assist_model,
     render_check_page,
 )
@@ -63,24 +64,38 @@ class CheckOptions:
     ] = None
 
 
+@dataclass(frozen=True)
+class AssistOptions:
+    """Whether a model reads papers too, and which."""
+
+    assist: Annotated[
+        str,
+        typer.Option(
+            "--assist",
+            metavar="MODEL",
+            help="Have papers that the rules may have read wrongly read by this registered model, too (role generator).",
+        ),
+    ] = ""
+    assist_all: Annotated[
+        bool, typer.Option("--assist-all", help="With --assist: have every paper read by it.")
+    ] = False
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="With --assist: ask and land nothing; say what it costs at most."),
+    ] = False
+
+
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Papers, or folders of papers.")],
     reading: ReadingOptions,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, max=256, help="Documents read at once.")
     ] = None,
-    assist: Annotated[
-        str,
-        typer.Option(
-            "--assist",
-            metavar="MODEL",
-            help="Send texts that the rules cannot split to this registered model (role generator).",
-        ),
-    ] = "",
     again: Annotated[
         bool, typer.Option("--again", help="Read documents again that are landed already.")
     ] = False,
     *,
+    assistance: AssistOptions,
     checking: CheckOptions,
     no_server: NoServer = False,
 ) -> None:
@@ -102,10 +117,16 @@ def ingest(
         use_ocr=not reading.no_ocr,
         settings=load_settings(),
     )
+    assist = assistance.assist
+    if not assist and (assistance.assist_all or assistance.estimate):
+        raise UsageError("--assist-all and --estimate belong to --assist. Name a model with --assist.")
     if assist:
         read_assist_model(load_settings(), assist)
+    if assistance.estimate:
+        _estimate(paths, options, assistance, workers)
+        return
     if checking.check:
-        _check(paths, options, assist, checking.out)
+        _check(paths, options, assistance, checking.out)
         return
     if checking.out is not None:
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
@@ -121,6 +142,7 @@ def ingest(
         use_ocr=not reading.no_ocr,
         workers=workers,
         assist=assist or None,
+        assist_all=assistance.assist_all,
     )
     print_result(result, lines=_describe(result), then=_find_next(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
@@ -134,17 +156,45 @@ def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, An
     return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
 
 
-def _check(paths: list[Path], options: IngestOptions, assist: str, out: Path | None) -> None:
+def _estimate(
+    paths: list[Path], options: IngestOptions, assistance: AssistOptions, workers: int | None
+) -> None:
+    """Print what having these papers read by the model would cost at most."""
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        model = read_assist_model(settings, assistance.assist)
+        assistant = Assistant(ledger, settings, model, reads_all=assistance.assist_all)
+        papers = parse_sources(
+            list_sources(paths), replace(options, shows_lines=True), workers or settings.workers
+        )
+        found = assistant.estimate(papers)
+    cost = (
+        "what it costs is not known: the registry names no prices for it"
+        if found.most_usd is None
+        else f"at most {found.most_usd:.4f} USD"
+    )
+    lines = [
+        f"Papers read: {found.papers}. {found.documents} of them would be put to the model {model.name}, in {found.calls} calls "
+        f"with {found.characters} characters: {cost}. What was paid for before is not paid for again.",
+        "Nothing was asked, and nothing has landed.",
+    ]
+    print_result(asdict(found), lines=lines)
+
+
+def _check(paths: list[Path], options: IngestOptions, assistance: AssistOptions, out: Path | None) -> None:
     """Write the check page of one paper and print where it is; exit code 1 when unread."""
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
+    assist = assistance.assist
+    options = replace(options, shows_lines=bool(assist))
     parsed = parse_document(paths[0], options)
     summary = AssistanceSummary()
     if assist:
         settings = load_settings()
         with open_ledger(settings.ledger_address) as ledger:
-            assistant = Assistant(ledger, settings, read_assist_model(settings, assist))
-            (parsed,) = assistant.help_with([parsed], options.confidence_threshold, summary)
+            model = read_assist_model(settings, assist)
+            assistant = Assistant(ledger, settings, model, reads_all=assistance.assist_all)
+            (parsed,) = assistant.help_with([parsed], options, summary)
     page = out or load_settings().home / "checks" / f"{paths[0].name}.html"
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
@@ -232,9 +282,10 @@ def _describe_assistance(counts: dict[str, Any]) -> list[str]:
     """What the model was asked and what came of it."""
     calls = counts["assist_calls"]
     lines = [
-        f"Sent to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
-        f"before {calls.get('replayed', 0)}. Questions made of its replies: {counts['assisted_questions']}; refused "
-        f"because the paper does not say them: {counts['refused_questions']}."
+        f"Put to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
+        f"before {calls.get('replayed', 0)}. As the model reads them: {counts['taken_readings']} documents with "
+        f"{counts['assisted_questions']} questions; as the rules do: {counts['kept_readings']}. Refused because the paper does not "
+        f"say them: {counts['refused_questions']} questions."
     ]
     if counts["failure"]:
         lines.append(f"{counts['failed_documents']} documents got no help: {counts['failure']}")

@@ -13,6 +13,9 @@ from .judging import Terms as Terms
 # Give a paper and its questions their confidence, and hold the paper where its reading is not good enough.
 from .judging import judge_reading as judge_reading
 
+# Hold or pass a paper of which so large a share is expected to be right, and name its questions' status.
+from .judging import settle as settle
+
 # Whether a question needs special care in review.
 from .judging import name_status as name_status
 

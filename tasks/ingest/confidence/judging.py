@@ -158,6 +158,17 @@ def judge_reading(
     document["confidence_version"] = fit.version
     document["reading"] = write_reading(evidence, checked)
     share = compute_confidences(fit, evidence, questions, checked.breaches)
+    settle(document, questions, share, checked, terms)
+
+
+def settle(
+    document: dict[str, Any],
+    questions: Sequence[dict[str, Any]],
+    share: float,
+    checked: Checked,
+    terms: Terms,
+) -> None:
+    """Hold or pass a paper of which so large a share is expected to be right, and name its questions' status."""
     document["expected_right_rate"] = share
     reason = _find_reason(share, checked, terms)
     document["status"], document["error"] = ("held", reason) if reason else ("parsed", None)

@@ -40,6 +40,9 @@ from .pages import PageView as PageView
 # The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone.
 from .pages import draw_page as draw_page
 
+# The picture (PNG) of a page of a file that is not archived; null where it cannot be drawn.
+from .pages import draw_file_page as draw_file_page
+
 # The pages on which a question stands, and its blocks on them; a Word paper is laid out for it the first time.
 from .pages import find_pages as find_pages
 

@@ -135,7 +135,7 @@ def read_original(lake: Lake, document_id: str, question_uuid: str) -> Original 
     return Original(
         sha256=row["sha256"],
         name=row["document_name"],
-        kind=_KINDS.get(row["media_type"], "text"),
+        kind=name_kind(row["media_type"]),
         page_count=row["page_count"],
         text=row["text"],
         page_offsets=offsets,
@@ -150,7 +150,7 @@ def open_original(document: Mapping[str, Any], page_offsets: Sequence[int]) -> O
     return Original(
         sha256=str(document["sha256"]),
         name=str(document["document_name"]),
-        kind=_KINDS.get(str(document["media_type"]), "text"),
+        kind=name_kind(str(document["media_type"])),
         page_count=document["page_count"],
         text="",
         page_offsets=tuple(page_offsets),
@@ -158,6 +158,11 @@ def open_original(document: Mapping[str, Any], page_offsets: Sequence[int]) -> O
         end=0,
         place=Place(0, 0),
     )
+
+
+def name_kind(media_type: str) -> str:
+    """The kind of a file by its media type, `text` for one that is not known."""
+    return _KINDS.get(media_type, "text")
 
 
 def find_archived(archive: Path, sha256: str) -> Path | None:

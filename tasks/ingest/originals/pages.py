@@ -16,7 +16,15 @@ from typing import Any
 from schemas.errors import DocumentError
 from schemas.settings import Settings
 from tasks.ingest.guard import make_environment
-from tasks.ingest.originals.original import OFFICE_KINDS, Box, Original, find_archived, keep_bytes, keep_file
+from tasks.ingest.originals.original import (
+    OFFICE_KINDS,
+    Box,
+    Original,
+    find_archived,
+    keep_bytes,
+    keep_file,
+    name_kind,
+)
 
 DRAW_SECONDS = 30.0
 CONVERT_SECONDS = 90.0
@@ -96,6 +104,21 @@ def draw_page(settings: Settings, original: Original, page: int) -> bytes:
         _make(target, request, DRAW_SECONDS)
         trim_kept(settings.pages_dir, MOST_KEPT_BYTES)
     return target.read_bytes()
+
+
+def draw_file_page(source: Path, media_type: str, page: int) -> bytes | None:
+    """The picture (PNG) of a page, from 1, of a PDF or picture that is not archived; None where it cannot be drawn."""
+    kind = name_kind(media_type)
+    if kind not in ("pdf", "image"):
+        return None
+    with tempfile.TemporaryDirectory(prefix="proctor-page-") as folder:
+        target = Path(folder) / f"{page}.png"
+        request = {"task": "draw", "source": str(source), "kind": kind, "page": page, "target": str(target)}
+        try:
+            ask_child(request, DRAW_SECONDS)
+        except DocumentError:
+            return None
+        return target.read_bytes()
 
 
 def read_picture_size(picture: bytes) -> tuple[int, int]:

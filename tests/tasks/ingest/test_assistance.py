@@ -1,11 +1,13 @@
-"""A model's help with splitting, over real HTTP.
+"""A model reads papers that the rules may have read wrongly, over real HTTP.
 
 Nothing that the paper does not say gets in.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,11 +22,8 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.ingest import assistance
 from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
-from tasks.ingest.confidence.judging import write_reading
-from tasks.ingest.contracts import Breach, Checked
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
-from tasks.ingest.located_questions import find_stretches, locate_questions, merge_rows
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
@@ -33,7 +32,7 @@ from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
-# No numbers, no headings: the rules find nothing here, the simulated reader goes by the blank lines.
+# No numbers, no headings: the rules find nothing here, the simulated reader goes by what asks.
 UNNUMBERED = """海洋学小测
 
 Which layer of the ocean holds most of its water?
@@ -46,7 +45,8 @@ Answer: B
 - B: 火星
 答案：A
 """
-THRESHOLD = 0.6
+SURE = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
+OPTIONS = IngestOptions(shows_lines=True)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ MODEL = replace(make_model("writer"), roles=("generator",), parameters={"max_tok
 
 
 def read(folder: Path, text: str, name: str = "paper.txt") -> ParsedDocument:
-    return parse_document(write(folder, name, text), IngestOptions())
+    return parse_document(write(folder, name, text), OPTIONS)
 
 
 def make_reply(
@@ -83,6 +83,16 @@ def make_reply(
     }
 
 
+def read_window(content: str | list[dict[str, Any]]) -> str:
+    """The numbered lines of a request."""
+    whole = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    return whole.rpartition("read_paper ")[2].partition("\n")[2]
+
+
+def list_numbered(window: str) -> list[tuple[str, str]]:
+    return re.findall(r"^(\d+)\| (.*)$", window, re.MULTILINE)
+
+
 @contextmanager
 def serve(answer: Callable[[str], dict[str, Any] | int]) -> Iterator[str]:
     """An endpoint that answers every text put to it as `answer` says.
@@ -93,8 +103,7 @@ def serve(answer: Callable[[str], dict[str, Any] | int]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            request = json.loads(body["messages"][-1]["content"].split("\n\n", 1)[1])
-            reply = answer(request["text"])
+            reply = answer(read_window(body["messages"][-1]["content"]))
             status, data = (reply, {}) if isinstance(reply, int) else (200, reply)
             payload = json.dumps(data, ensure_ascii=False).encode()
             self.send_response(status)
@@ -118,10 +127,10 @@ def serve(answer: Callable[[str], dict[str, Any] | int]) -> Iterator[str]:
 
 
 def ask(
-    ledger: Ledger, settings: Settings, url: str, *parsed: ParsedDocument
+    ledger: Ledger, settings: Settings, url: str, *parsed: ParsedDocument, reads_all: bool = False
 ) -> tuple[list[ParsedDocument], AssistanceSummary]:
     summary = AssistanceSummary()
-    found = Assistant(ledger, settings, MODEL, url).help_with(list(parsed), THRESHOLD, summary)
+    found = Assistant(ledger, settings, MODEL, url, reads_all).help_with(list(parsed), OPTIONS, summary)
     return found, summary
 
 
@@ -153,86 +162,104 @@ def test_a_paper_without_numbers_is_split_with_the_models_help(
         None,
         2,
     )
-    assert found.document["warnings"] == ["2 questions were split with the help of the model writer."]
-    assert (summary.documents, summary.questions, summary.refused, summary.failed) == (1, 2, 0, 0)
+    assert found.document["warnings"] == ["This paper was read by the model writer."]
+    assert (summary.documents, summary.taken, summary.questions, summary.refused, summary.failed) == (
+        1,
+        1,
+        2,
+        0,
+        0,
+    )
 
 
-def test_what_the_rules_are_sure_of_is_not_sent(tmp_path: Path, ledger: Ledger, settings: Settings) -> None:
-    sure = read(tmp_path, "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n")
-    empty = read(tmp_path, "", "empty.txt")
-    assert find_stretches(sure) == find_stretches(empty) == []
+def test_what_the_rules_are_sure_of_is_sent_only_where_all_is_asked_for(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    sure, empty = read(tmp_path, SURE), read(tmp_path, "", "empty.txt")
     found, summary = ask(ledger, settings, "http://127.0.0.1:9/v1", sure, empty)
     assert found == [sure, empty]
     assert (summary.documents, dict(summary.calls)) == (0, {})
+    said = [
+        {"number": "1", "type": "true_false", "stem": ["1"], "answer": "1:（√）", "key": "true"},
+        {"number": "2", "type": "true_false", "stem": ["2"], "answer": "2:（√）", "key": "true"},
+    ]
+    with serve(lambda text: make_reply(*said)) as url:
+        (twice, still_empty), summary = ask(ledger, settings, url, sure, empty, reads_all=True)
+    assert (summary.documents, still_empty) == (1, empty)
+    assert [row["answer"] for row in twice.questions] == [["true"], ["true"]]
+    assert all("confirmed" in row["parse_notes"] for row in twice.questions)
+    assert min(row["parse_confidence"] for row in twice.questions) >= 0.95
+
+
+def test_a_key_file_is_not_put_to_the_model_but_goes_with_its_paper(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    write(tmp_path, "期末试题答案.txt", "参考答案\n\n第一道选乙\n")
+    paper = read(tmp_path, "潮汐主要由哪个天体引起？\n- A: 月球\n- B: 火星\n", "期末试题.txt")
+    key = parse_document(tmp_path / "期末试题答案.txt", OPTIONS)
+    asked: list[str] = []
+
+    def answer(window: str) -> dict[str, Any]:
+        asked.append(window)
+        place = next(number for number, text in list_numbered(window) if "选乙" in text)
+        return make_reply(
+            {"number": "", "type": "single_choice", "stem": "0", "options": {"A": "1", "B": "2"},
+             "answer": place, "key": "B"}
+        )  # fmt: skip
+
+    with serve(answer) as url:
+        (found, kept), _ = ask(ledger, settings, url, paper, key, reads_all=True)
+    assert kept == key
+    assert len(asked) == 1 and "=== answer file ===" in asked[0]
+    (row,) = found.questions
+    assert (row["answer"], "key_by_reader" in row["parse_notes"]) == (["B"], True)
 
 
 def test_a_question_that_the_paper_does_not_say_is_refused(
     tmp_path: Path, ledger: Ledger, settings: Settings
 ) -> None:
     invented = [
-        {"number": "", "type": "multiple_choice", "stem": "潮汐主要由哪个天体引起？", "options": [
-            {"label": "A", "text": "月球"}, {"label": "B", "text": "木星"}]},
-        {"number": "", "type": "short_answer", "stem": "What causes the tides?", "options": []},
-        {"number": "", "type": "short_answer", "stem": "Which layer of the ocean holds most of its heat?"},
-        {"stem": 7, "options": "none"},
+        {"number": "", "type": "single_choice", "stem": "5", "options": {"A": "6", "B": "7:木星"}},
+        {"number": "", "type": "short_answer", "stem": "1:What causes the tides?"},
+        {"stem": 7.5, "options": "none"},
         "no object",
-    ]  # fmt: skip
+    ]
     with serve(lambda text: make_reply(*invented)) as url:  # type: ignore[arg-type]
         (found,), summary = ask(ledger, settings, url, read(tmp_path, UNNUMBERED))
     assert found.questions == []
     assert found.document["status"] == "no_questions"
-    assert summary.refused == 4
+    assert (summary.refused, summary.kept) == (3, 1)
 
 
-def test_an_answer_counts_only_where_the_paper_prints_it_with_its_question() -> None:
-    text = "Name the deepest ocean trench.\nAnswer: the Mariana Trench\nName the largest ocean.\nHints: think of fishing.\n"
-    entries = [
-        {"stem": "Name the deepest ocean trench.", "type": "short_answer", "answer": "the Mariana Trench"},
-        {"stem": "Name the largest ocean.", "type": "short_answer", "answer": "the Pacific"},
+def test_where_two_readings_differ_the_second_is_taken_with_less_confidence(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    paper = read(tmp_path, SURE)
+    said = [
+        {"number": "1", "type": "true_false", "stem": ["1"], "answer": "1:（√）", "key": "true"},
+        {"number": "2", "type": "short_answer", "stem": ["2:月球绕地球转。"]},
     ]
-    located, refused = locate_questions(entries, text, 0, len(text), "en")
-    assert refused == 0
-    assert [one.draft.answer for one in located] == [["the Mariana Trench"], []]
+    with serve(lambda text: make_reply(*said)) as url:
+        (found,), _ = ask(ledger, settings, url, paper, reads_all=True)
+    one, other = found.questions
+    assert one["parse_confidence"] > other["parse_confidence"]
+    assert "assisted" in other["parse_notes"] and "confirmed" not in other["parse_notes"]
 
 
-def test_a_key_in_the_brackets_of_a_stem_is_taken_out_of_it() -> None:
-    text = "7. 下列属于行星的是（ B ）\nA 太阳  B 金星\n"
-    entry = {
-        "number": "7.",
-        "type": "multiple_choice",
-        "stem": "下列属于行星的是（ B ）",
-        "options": [{"label": "A", "text": "太阳"}, {"label": "B", "text": "金星"}],
-        "answer": "B",
-    }
-    (one,), _ = locate_questions([entry], text, 0, len(text), "zh")
-    assert (one.draft.number_label, one.draft.value) == ("7.", 7)
-    assert (one.draft.stem, one.draft.options, one.draft.answer) == (
-        "下列属于行星的是（）",
-        [("A", "太阳"), ("B", "金星")],
-        ["B"],
-    )
-    assert text[one.start : one.end].startswith("7.")
-
-
-def test_short_options_are_looked_for_behind_their_letters() -> None:
-    text = "A set of 1 and 2 holds how many elements?\nA) 1\nB) 2\nC) 12\n"
-    entry = {
-        "stem": "A set of 1 and 2 holds how many elements?",
-        "type": "multiple_choice",
-        "options": [
-            {"label": label, "text": value} for label, value in (("A", "1"), ("B", "2"), ("C", "12"))
-        ],
-    }
-    (one,), _ = locate_questions([entry], text, 0, len(text), "en")
-    assert one.draft.options == [("A", "1"), ("B", "2"), ("C", "12")]
-    assert one.end == len(text) - 1
-
-
-def test_a_broken_line_of_the_paper_is_joined_where_the_model_joins_it() -> None:
-    text = "What is the average depth of the\nPacific Ocean?\n"
-    entry = {"stem": "What is the average depth of the Pacific Ocean?", "type": "short_answer"}
-    (one,), _ = locate_questions([entry], text, 0, len(text), "en")
-    assert one.draft.stem == "What is the average depth of the Pacific Ocean?"
+def test_a_second_reading_that_the_paper_speaks_against_is_not_taken(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    lines = [
+        "一、判断题（共12题，每题1分）",
+        *[f"{number}. 第{number}颗行星绕太阳转。（√）" for number in range(1, 13)],
+    ]
+    paper = read(tmp_path, "\n".join(lines))
+    said = [{"number": "3", "type": "true_false", "stem": ["3"], "answer": "3:（√）", "key": "true"}]
+    with serve(lambda text: make_reply(*said)) as url:
+        (found,), summary = ask(ledger, settings, url, paper, reads_all=True)
+    assert len(found.questions) == 12 and (summary.kept, summary.taken) == (1, 0)
+    sure = {row["number_label"].strip(".、"): row["parse_confidence"] for row in found.questions}
+    assert sure["3"] > 0.9 > sure["4"]
 
 
 def test_a_second_run_pays_for_nothing_in_any_month(
@@ -250,16 +277,16 @@ def test_a_reply_that_is_cut_makes_the_model_read_less_at_once(
     tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assistance, "LEAST_WINDOW", 50)
+    monkeypatch.setattr(assistance, "WINDOW", 300)
     sizes: list[int] = []
 
-    def answer(text: str) -> dict[str, Any]:
-        sizes.append(len(text))
-        if len(text) > 120:
+    def answer(window: str) -> dict[str, Any]:
+        sizes.append(len(window))
+        if len(window) > 120:
             return make_reply(content='{"questions": [', finish="length")
-        stems = [line for line in text.split("\n") if line.endswith(("?", "？"))]
-        return make_reply(*({"stem": stem, "type": "short_answer"} for stem in stems))
+        asking = [number for number, text in list_numbered(window) if text.endswith(("?", "？"))]
+        return make_reply(*({"stem": number, "type": "short_answer"} for number in asking))
 
-    monkeypatch.setattr(assistance, "WINDOW", 300)
     with serve(answer) as url:
         (found,), _ = ask(ledger, settings, url, read(tmp_path, UNNUMBERED))
     assert max(sizes) > 120 >= min(sizes)
@@ -278,10 +305,16 @@ def test_a_question_cut_by_the_end_of_a_window_is_read_whole_in_the_next(
         for number in range(40)
     )
 
-    def answer(text: str) -> dict[str, Any]:
+    def answer(window: str) -> dict[str, Any]:
         # as a model does it: whatever begins in the window, complete or not
-        blocks = [block for block in text.split("\n\n") if block.startswith("Consider")]
-        return make_reply(*({"stem": block.strip(), "type": "short_answer"} for block in blocks))
+        lines = list_numbered(window)
+        begun = [place for place, (_, text) in enumerate(lines) if text.startswith("Consider")]
+        return make_reply(
+            *(
+                {"stem": [number for number, _ in lines[place : place + 2]], "type": "short_answer"}
+                for place in begun
+            )
+        )
 
     with serve(answer) as url:
         (found,), _ = ask(ledger, settings, url, read(tmp_path, paper))
@@ -289,6 +322,94 @@ def test_a_question_cut_by_the_end_of_a_window_is_read_whole_in_the_next(
         f"Consider lake number {number}" for number in range(40)
     ]
     assert all(row["stem"].endswith("deep it may be.") for row in found.questions)
+
+
+def test_keys_in_a_later_window_answer_the_questions_before_them(
+    tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assistance, "WINDOW", 120)
+    asked = [f"Explain why lake {number} is deep, and what feeds it." for number in range(1, 4)]
+    paper = "\n".join(
+        ["Lakes", *asked, "What was asked for", *[f"{number}: rivers {number}" for number in range(1, 4)]]
+    )
+
+    def answer(window: str) -> dict[str, Any]:
+        questions = [
+            {"number": text.split()[3], "stem": number, "type": "short_answer"}
+            for number, text in list_numbered(window)
+            if text.startswith("Explain")
+        ]
+        keys = [
+            {"number": text[0], "answer": f"{number}:{text[3:]}"}
+            for number, text in list_numbered(window)
+            if text[1:2] == ":"
+        ]
+        return make_reply(content=json.dumps({"questions": questions, "keys": keys}))
+
+    with serve(answer) as url:
+        (found,), summary = ask(ledger, settings, url, read(tmp_path, paper))
+    assert summary.calls["sent"] > 1
+    assert [row["answer"] for row in found.questions] == [["rivers 1"], ["rivers 2"], ["rivers 3"]]
+
+
+def test_who_sees_pictures_gets_the_pages(tmp_path: Path, ledger: Ledger, settings: Settings) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "lakes.pdf"))
+    for page in (1, 2):
+        canvas.drawString(80, 700, f"Say of the lakes on page {page} why they are deep")
+        canvas.showPage()
+    canvas.save()
+    sent: list[Any] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent.append(
+                json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
+            )
+            payload = json.dumps(make_reply({"stem": "0", "type": "short_answer"})).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """The test's output stays readable."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        seeing = Assistant(
+            ledger,
+            settings,
+            replace(MODEL, sees_pictures=True),
+            f"http://127.0.0.1:{server.server_port}/v1",
+            True,
+        )
+        parsed = parse_document(tmp_path / "lakes.pdf", OPTIONS)
+        seeing.help_with([parsed], OPTIONS, AssistanceSummary())
+    finally:
+        server.shutdown()
+        server.server_close()
+    (parts,) = sent
+    pictures = [
+        base64.b64decode(one["image_url"]["url"].partition(",")[2]) for one in parts if "image_url" in one
+    ]
+    assert [data[:4] for data in pictures] == [b"\x89PNG"] * 2
+    assert "[page 2]" in "".join(one.get("text", "") for one in parts)
+
+
+def test_an_estimate_asks_nothing_and_counts_what_would_be_asked(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    papers = [read(tmp_path, UNNUMBERED), read(tmp_path, SURE, "sure.txt")]
+    priced = replace(MODEL, input_price_usd=2.0, output_price_usd=8.0)
+    found = Assistant(ledger, settings, priced).estimate(papers)
+    assert (found.papers, found.documents, found.calls) == (2, 1, 1)
+    assert found.most_usd is not None and 0.01 < found.most_usd < 0.1
+    every = Assistant(ledger, settings, priced, reads_all=True).estimate(papers)
+    assert (every.documents, every.most_usd or 0.0) > (1, found.most_usd)
+    assert Assistant(ledger, settings, replace(MODEL, input_price_usd=None)).estimate(papers).most_usd is None
 
 
 @pytest.mark.parametrize("reply", [make_reply(content="I cannot do that."), make_reply(content="")])
@@ -319,7 +440,7 @@ def test_an_endpoint_that_is_down_is_given_up_and_every_document_keeps_its_readi
     summary = AssistanceSummary()
     with serve(refuse) as url:
         assistant = Assistant(ledger, settings, MODEL, url)
-        found = [one for paper in papers for one in assistant.help_with([paper], THRESHOLD, summary)]
+        found = [one for paper in papers for one in assistant.help_with([paper], OPTIONS, summary)]
     assert [one.questions for one in found] == [paper.questions for paper in papers]
     assert len(asked) == assistance.MOST_UNANSWERED
     assert (summary.failed, summary.is_stopped) == (6, True)
@@ -365,69 +486,13 @@ def test_two_commands_of_a_month_spend_one_budget(
     assert allowed.failure is None and len(found.questions) == 2
 
 
-def make_row(start: int, end: int, confidence: float, **changes: Any) -> dict[str, Any]:
-    return {
-        "question_uuid": f"{start}-{end}-{confidence}",
-        "text_start": start,
-        "text_end": end,
-        "parse_confidence": confidence,
-        "position": 0,
-    } | changes
-
-
-def test_the_models_questions_must_be_surer_and_hold_the_text_of_those_that_they_replace() -> None:
-    sure, doubtful = make_row(0, 50, 0.9), make_row(50, 200, 0.4)
-    better = [make_row(52, 120, 0.8), make_row(120, 200, 0.8)]
-    merged = merge_rows([sure, doubtful], better, 50, 200)
-    assert merged is not None
-    assert [(row["text_start"], row["position"]) for row in merged] == [(0, 1), (52, 2), (120, 3)]
-    assert merge_rows([sure, doubtful], [make_row(50, 200, 0.4)], 50, 200) is None
-    assert merge_rows([sure, doubtful], [make_row(50, 120, 0.9)], 50, 200) is None
-    assert merge_rows([sure, doubtful], [], 50, 200) is None
-
-
-def test_a_doubtful_run_is_put_to_the_model_with_the_text_between_its_sure_neighbours() -> None:
-    rows = [
-        make_row(0, 40, 0.9, status="parsed"),
-        make_row(60, 90, 0.3, status="low_confidence"),
-        make_row(95, 120, 0.3, status="low_confidence"),
-        make_row(130, 150, 0.9, status="parsed"),
-        make_row(5_000, 5_050, 0.3, status="low_confidence"),
-    ]
-    parsed = ParsedDocument({"status": "parsed"}, {"text": "x" * 9_000}, rows, Path("paper.txt"))
-    assert find_stretches(parsed) == [(40, 130), (5_000, 5_050)]
-
-
-def test_what_a_contract_of_the_paper_doubts_is_put_to_the_model_too() -> None:
-    rows = [
-        make_row(0, 40, 0.9, status="parsed", section=0),
-        make_row(50, 90, 0.9, status="parsed", section=0, parse_notes=["number_gap_after"]),
-        make_row(100, 150, 0.9, status="parsed", section=0),
-        make_row(400, 450, 0.9, status="parsed", section=1),
-        make_row(2_500, 2_600, 0.9, status="parsed", section=2),
-        make_row(2_600, 2_700, 0.9, status="parsed", section=3),
-    ]
-    breaches = (
-        Breach("own", 60, 1, "A question holds another's number."),
-        Breach("numbered_lines", 200, 2, "2 numbered lines belong to no question."),
-        Breach("announced_count", 2_480, 5, "Section 三 announces 6 questions, 1 was found.", 2),
-    )
-    document = {"status": "held", "reading": write_reading({}, Checked(breaches, 3, 0.4))}
-    parsed = ParsedDocument(document, {"text": ("x" * 49 + "\n") * 180}, rows, Path("paper.txt"))
-    assert find_stretches(parsed) == [(40, 100), (150, 400), (2_480, 2_600)]
-    nothing = ParsedDocument(
-        {"status": "parsed", "reading": write_reading({}, Checked())}, parsed.text, rows, Path("paper.txt")
-    )
-    assert find_stretches(nothing) == []
-
-
 def test_landing_keeps_the_calls_and_marks_the_questions(
     tmp_path: Path, lake: Lake, ledger: Ledger, settings: Settings
 ) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()
     write(folder, "tides.txt", UNNUMBERED)
-    write(folder, "planets.txt", "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n")
+    write(folder, "planets.txt", SURE)
     with start_server(writer={"kind": "generator"}) as server:
         assistant = Assistant(ledger, settings, MODEL, server.url)
         summary = land_documents(lake, settings, [folder], assistant=assistant)

@@ -1,0 +1,145 @@
+"""Two readings of one paper, by the rules and by a second reader: which is taken, and how sure the two together make it.
+
+It is how data are entered twice: two that read by different means seldom err in the same way, so what both read alike is
+nearly always right. Where they differ the second reader is believed, as far as the paper itself does not speak against it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from tasks.ingest.confidence import Terms, fold, parse_reading, settle
+from tasks.ingest.documents import IngestOptions, ParsedDocument
+from tasks.ingest.pointed import KEY_BY_READER, POINTED, read_core
+from tasks.ingest.words.labels import read_number
+
+CONFIRMED = "confirmed"
+# What of each kind was right in papers that were read twice (docs/decisions/0122): questions that both read alike, those
+# that the second reader reads otherwise, and those of them whose key is told by words.
+BOTH, SECOND_ALONE, KEY_TOLD, FIRST_ALONE = 0.97, 0.85, 0.8, 0.5
+VERSION = "two-readings/1"
+# Of 57 papers that nobody had shown to the rules those expected to be right by less lost one question in four, others one in twelve.
+_LEAST_EXPECTED = 0.8
+# A second reading that keeps so much less of what the paper says of itself, counted in questions, is not taken.
+_LEAST_SOUND = 0.5
+
+
+def is_doubtful(parsed: ParsedDocument) -> bool:
+    """Whether a paper may have been read wrongly.
+
+    It is held, broke a contract, has questions that are doubted, or is not expected to be right nearly whole.
+    """
+    if parsed.text is None or not str(parsed.text["text"]).strip():
+        return False
+    if parsed.document["status"] in ("held", "no_questions"):
+        return True
+    _, checked = parse_reading(parsed.document.get("reading"))
+    expected = parsed.document.get("expected_right_rate")
+    return (
+        bool(checked.breaches)
+        or any(row["status"] == "low_confidence" for row in parsed.questions)
+        or (expected is not None and expected < _LEAST_EXPECTED)
+    )
+
+
+def choose_reading(
+    first: ParsedDocument, second: ParsedDocument, options: IngestOptions
+) -> tuple[ParsedDocument, bool]:
+    """The better one of two readings, its questions as sure as the other makes them, and whether it is the second.
+
+    `first` is the rules' reading. The second is taken unless the paper itself speaks against it.
+    """
+    if not second.questions:
+        return first, False
+    second = _keep_passed_over(first, second)
+    is_taken = _count_sound(second) >= _LEAST_SOUND * _count_sound(first)
+    chosen, other = (second, first) if is_taken else (first, second)
+    return _judge(chosen, {identify(row) for row in other.questions}, options), is_taken
+
+
+def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDocument:
+    """The second reading with the rules' questions that it passed over.
+
+    These are those of which it pointed at what is not there, and those whose number it lacks between two others.
+    """
+    if first.text is None or second.text is None or first.text["text"] != second.text["text"]:
+        return second
+    refused = {core for number in second.refused if (core := read_core(number))}
+    ordered = sorted(second.questions, key=lambda row: row["text_start"])
+    starts = [row["text_start"] for row in ordered]
+    numbers = [read_core(row["number_label"]) for row in ordered]
+    known = {row["question_uuid"] for row in ordered}
+    kept = []
+    for row in first.questions:
+        number = read_core(row["number_label"])
+        if not number or row["question_uuid"] in known or any(_overlap(row, other) for other in ordered):
+            continue
+        at = bisect_right(starts, row["text_start"])
+        between = [read_number(one) for one in numbers[max(at - 1, 0) : at + 1]]
+        value = read_number(number)
+        fills = value is not None and at > 0 and between == [value - 1, value + 1]
+        if number in refused or fills:
+            kept.append(row)
+    if not kept:
+        return second
+    rows = sorted([*ordered, *kept], key=lambda row: row["text_start"])
+    numbered = [row | {"position": place} for place, row in enumerate(rows, start=1)]
+    return replace(
+        second,
+        document=second.document | {"question_count": len(numbered)},
+        questions=numbered,
+        pictures=list({one["sha256"]: one for one in (*second.pictures, *first.pictures)}.values()),
+        picture_bytes={**first.picture_bytes, **second.picture_bytes},
+    )
+
+
+def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return bool(one["text_start"] < other["text_end"] and other["text_start"] < one["text_end"])
+
+
+def identify(row: dict[str, Any]) -> tuple[str, ...]:
+    """What of a question two readings must have alike: stem, options and answer without white space and punctuation."""
+    offered = (f"{option['label']}{fold(option['text'])}" for option in row["options"])
+    return (fold(row["stem"]), *offered, "=", *map(fold, row["answer"]))
+
+
+def _count_sound(parsed: ParsedDocument) -> float:
+    _, checked = parse_reading(parsed.document.get("reading"))
+    return checked.score * len(parsed.questions)
+
+
+def _judge(
+    chosen: ParsedDocument, others: Collection[tuple[str, ...]], options: IngestOptions
+) -> ParsedDocument:
+    """The chosen reading with the confidence that two readings give it; held by its contracts and by what they expect."""
+    questions = [_judge_question(row, others) for row in chosen.questions]
+    document = dict(chosen.document)
+    _, checked = parse_reading(document.get("reading"))
+    confirmed = sum(CONFIRMED in row["parse_notes"] for row in questions) / len(questions)
+    # what two readers read alike is not doubted for what the paper says of itself
+    kept = replace(checked, score=max(checked.score, confirmed))
+    share = kept.score * sum(float(row["parse_confidence"]) for row in questions) / len(questions)
+    document["confidence_version"] = VERSION
+    terms = Terms(
+        options.confidence_threshold,
+        options.hold_least_right,
+        options.hold_most_broken,
+        options.confidence_fit,
+    )
+    settle(document, questions, round(share, 2), kept, terms)
+    return replace(chosen, document=document, questions=questions)
+
+
+def _judge_question(row: dict[str, Any], others: Collection[tuple[str, ...]]) -> dict[str, Any]:
+    notes = [note for note in row["parse_notes"] if note != CONFIRMED]
+    if identify(row) in others:
+        notes = [*(note for note in notes if note not in (POINTED, KEY_BY_READER)), CONFIRMED]
+        sure = BOTH
+    elif POINTED not in notes:
+        sure = min(FIRST_ALONE, float(row["parse_confidence"]))
+    else:
+        sure = KEY_TOLD if KEY_BY_READER in notes else SECOND_ALONE
+    return row | {"parse_notes": notes, "parse_confidence": sure}
