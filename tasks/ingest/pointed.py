@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -28,7 +29,13 @@ from tasks.ingest.layout.front_lists import leave_out_front_lists
 from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import Piece, join_pieces, make_pieces, rewrite, say
 from tasks.ingest.layout.series import Repeated
-from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
+from tasks.ingest.readers.extraction import (
+    PICTURE_MARK,
+    Extraction,
+    Line,
+    blank_picture_numbers,
+    join_lines,
+)
 from tasks.ingest.splitting import Split, prepare_pieces
 from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.words.answers import read_key, read_truth
@@ -126,8 +133,10 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     entries = [entry for entry in _list(said.get("questions")) if isinstance(entry, Mapping)]
     made = [_find_parts(entry, finder) for entry in entries]
     found = [one for one in made if one is not None]
+    _take_own_material(found)
     drafts = [_make_draft(one, finder, stretches, language) for one in _find_answers(found, finder)]
     drafts = [draft for draft in drafts if draft.stem or draft.options]
+    _cut_second_numbers(drafts)
     refused = [
         str(entry.get("number") or "") for entry, one in zip(entries, made, strict=True) if one is None
     ]
@@ -178,7 +187,7 @@ def _make_stretches(sections: object, shown: ShownLines) -> Iterator[Stretch]:
 
 
 @dataclass(frozen=True)
-class Span:
+class Pointed:
     """Characters of one line: the line's number, the first and the last place, and whether it is the line as a whole."""
 
     line: int
@@ -207,9 +216,9 @@ class _Finder:
         for piece in make_pieces(shown.lines, shown.starts):
             self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
 
-    def find(self, references: object) -> list[Span] | None:
+    def find(self, references: object) -> list[Pointed] | None:
         """The spans that references name, in their order; [] for none, None where one is not there."""
-        spans: list[Span] = []
+        spans: list[Pointed] = []
         for reference in _list(references):
             found = self._find_one(reference)
             if found is None:
@@ -217,7 +226,7 @@ class _Finder:
             spans.extend(found)
         return spans
 
-    def _find_one(self, reference: object) -> list[Span] | None:
+    def _find_one(self, reference: object) -> list[Pointed] | None:
         match = _REFERENCE.fullmatch(str(reference))
         if match is None:
             return None
@@ -237,13 +246,13 @@ class _Finder:
         """A line and its neighbours: a number may be off by one."""
         return [at for at in (line, line + 1, line - 1) if 0 <= at < len(self.shown.lines)]
 
-    def whole(self, at: int) -> Span:
+    def whole(self, at: int) -> Pointed:
         """A line as a whole."""
-        return Span(at, 0, len(self.shown.lines[at].text), is_whole=True)
+        return Pointed(at, 0, len(self.shown.lines[at].text), is_whole=True)
 
-    def _span(self, at: int, first: int, last: int) -> Span:
+    def _span(self, at: int, first: int, last: int) -> Pointed:
         text = self.shown.lines[at].text
-        return Span(at, first, last, not text[:first].strip() and not text[last:].strip())
+        return Pointed(at, first, last, not text[:first].strip() and not text[last:].strip())
 
     def list_quoted(self, at: int, quote: str) -> list[tuple[int, int]]:
         """Where a line holds a quotation: white space, width of characters and blanks do not count."""
@@ -258,7 +267,7 @@ class _Finder:
             place = text.find(needle, place + 1)
         return found
 
-    def claim_answer(self, line: int, quote: str, number: str) -> Span | None:
+    def claim_answer(self, line: int, quote: str, number: str) -> Pointed | None:
         """The place of a short answer on a line that answers nothing yet and is no part of a word.
 
         That behind the number of its question, else one that stands out in print, else the first.
@@ -277,13 +286,13 @@ class _Finder:
                 is_free = all(last <= one or first >= other for one, other in taken)
                 if is_free or first in behind:
                     taken.append((first, last))
-                    return Span(at, first, last)
+                    return Pointed(at, first, last)
         return None
 
     def _stands_out(self, at: int, place: tuple[int, int]) -> bool:
         return any(first <= place[0] and place[1] <= last for first, last, _ in self.shown.lines[at].emphasis)
 
-    def claim(self, spans: Iterable[Span]) -> None:
+    def claim(self, spans: Iterable[Pointed]) -> None:
         """Let characters be those of an answer."""
         for span in spans:
             self._answers.setdefault(span.line, []).append((span.first, span.last))
@@ -299,7 +308,9 @@ class _Finder:
                 found.update(starts[bisect_left(starts, begin) : bisect_right(starts, end)])
         return frozenset(found)
 
-    def make_pieces(self, spans: Sequence[Span], without: Sequence[Span] = (), gap: str = "") -> list[Piece]:
+    def make_pieces(
+        self, spans: Sequence[Pointed], without: Sequence[Pointed] = (), gap: str = ""
+    ) -> list[Piece]:
         """Cleaned lines of these spans; `gap` stands where one holds others."""
         return [
             part
@@ -308,7 +319,7 @@ class _Finder:
             for part in self._cut(piece, span, without, gap)
         ]
 
-    def _cut(self, piece: Piece, span: Span, without: Sequence[Span], gap: str) -> list[Piece]:
+    def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed], gap: str) -> list[Piece]:
         start = self.shown.starts[span.line]
 
         def place(offset: int) -> int:
@@ -383,11 +394,11 @@ class _Parts:
 
     entry: Mapping[str, Any]
     number: str
-    stem: list[Span]
-    material: list[Span]
-    options: list[tuple[str, list[Span]]]
-    answer: list[Span] = field(default_factory=list)
-    explanation: list[Span] = field(default_factory=list)
+    stem: list[Pointed]
+    material: list[Pointed]
+    options: list[tuple[str, list[Pointed]]]
+    answer: list[Pointed] = field(default_factory=list)
+    explanation: list[Pointed] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
 
 
@@ -401,7 +412,7 @@ def _find_parts(entry: Mapping[str, Any], finder: _Finder) -> _Parts | None:
     offered = entry.get("options")
     if stem is None or material is None or not isinstance(offered or {}, Mapping):
         return None
-    options: list[tuple[str, list[Span]]] = []
+    options: list[tuple[str, list[Pointed]]] = []
     for label, references in (offered or {}).items():
         spans = finder.find(references)
         if not spans or _LETTER.fullmatch(str(label)) is None:
@@ -412,6 +423,32 @@ def _find_parts(entry: Mapping[str, Any], finder: _Finder) -> _Parts | None:
     if any(span.line >= finder.shown.own for span in stem):
         return None  # an answer file asks nothing
     return _Parts(entry, str(entry.get("number") or "").strip(), stem, material, options)
+
+
+def _take_own_material(found: Sequence[_Parts]) -> None:
+    """Let a table or text between the lines of one question, which no other needs, stand in its stem."""
+    uses = Counter(tuple(one.material) for one in found)
+    for one in found:
+        if (
+            one.material
+            and one.stem
+            and one.material[0].line > one.stem[0].line
+            and uses[tuple(one.material)] == 1
+        ):
+            one.stem = sorted([*one.stem, *one.material], key=lambda part: (part.line, part.first))
+            one.material = []
+
+
+_SECOND_NUMBER = re.compile(r"[,，\s]{0,2}\d{1,3}\s*[.．、,，]\s*(?=\D)")
+_LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.5
+
+
+def _cut_second_numbers(drafts: Sequence[Draft]) -> None:
+    """Drop the numbers that most stems have beside that of their question: `第 1 题  10. …`."""
+    matches = [(draft, match) for draft in drafts if (match := _SECOND_NUMBER.match(draft.stem)) is not None]
+    if len(matches) >= max(_LEAST_NUMBERED, _MOST_NUMBERED * len(drafts)):
+        for draft, match in matches:
+            draft.stem = draft.stem[match.end() :]
 
 
 # What one or a few signs long is looked for beside what was answered before: a row of keys has every letter often.
@@ -535,13 +572,17 @@ def _set_answer(draft: Draft, one: _Parts, finder: _Finder, language: str | None
         draft.notes += [] if is_among else [KEY_BY_READER]
 
 
+# a sign, a word or a tag in brackets, `n.`
+_BEFORE_NUMBER = r"[\W_]*(?:第\s*|[^\W\d_]{1,12}[\s.\]】)）:：]{0,3}(?:n[.°]|no\.?|nr\.?|#)?\s*)?"
+
+
 def _leave_out_bars(piece: Piece) -> Piece:
     """A row of a table as text: an answer has no cells."""
     return piece if piece.kind != "table" else say(piece, " ".join(piece.text.replace(" | ", " ").split()))
 
 
 def _cut_number(piece: Piece, number: str) -> Piece:
-    """A line without its question's number at its beginning: `3.`, `**Q3.**`, `第3题`, `Problem n. 3 —`."""
+    """A line without its question's number at its beginning: `3.`, `**Q3.**`, `第3题`, `[单选]3.`, `Problem n. 3 —`."""
     core = read_core(number)
     if not core:
         return piece
@@ -549,7 +590,7 @@ def _cut_number(piece: Piece, number: str) -> Piece:
     if len(text) != len(piece.text):
         text = piece.text
     match = re.match(
-        rf"[\W_]*(?:第\s*|[^\W\d_]{{1,12}}[ .]{{0,2}}(?:n[.°]|no\.?|nr\.?|#)?\s*)?0*{re.escape(core)}(?P<close>\s*(?:题|小题)?[^\w\s(\[“\"'$]*\s*(?:[-–—]\s+)?)",
+        rf"{_BEFORE_NUMBER}0*{re.escape(core)}(?P<close>\s*(?:题|小题)?[^\w\s(\[“\"'$]*\s*(?:[-–—]\s+)?)",
         text,
     )
     if match is None or not piece.text[match.end() :].strip():
@@ -581,7 +622,7 @@ def _cut_labels(options: Sequence[tuple[str, list[Piece]]]) -> list[tuple[str, l
     for dress in (*_DRESSES, _read_dress([pieces[0].text for _, pieces in cleared])):
         matches = [
             re.match(
-                rf"\s*[(（\[【<]?\s*{re.escape(label)}(?P<close>\s*[)）\]】>.．、:：\-–]*\s*)(?=\S)",
+                rf"(?:{PICTURE_MARK.pattern})?\s*[(（\[【<]?\s*{re.escape(label)}(?P<close>\s*[)）\]】>.．、:：\-–]*[\s|]*)(?=[^\s|])",
                 pieces[0].text,
             )
             for label, (_, pieces) in zip(dress, cleared, strict=False)

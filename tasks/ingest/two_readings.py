@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from tasks.ingest.confidence import Terms, fold, parse_reading, settle
+from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
 from tasks.ingest.documents import IngestOptions, ParsedDocument
 from tasks.ingest.pointed import KEY_BY_READER, POINTED, read_core
 from tasks.ingest.words.labels import read_number
@@ -55,9 +55,26 @@ def choose_reading(
     if not second.questions:
         return first, False
     second = _keep_passed_over(first, second)
-    is_taken = _count_sound(second) >= _LEAST_SOUND * _count_sound(first)
-    chosen, other = (second, first) if is_taken else (first, second)
-    return _judge(chosen, {identify(row) for row in other.questions}, options), is_taken
+    if _count_sound(second) < _LEAST_SOUND * _count_sound(first):
+        return _confirm(first, second, options), False
+    return _judge(second, _identify_all(first), options), True
+
+
+def _identify_all(parsed: ParsedDocument) -> set[tuple[str, ...]]:
+    return {identify(row) for row in parsed.questions}
+
+
+def _confirm(first: ParsedDocument, second: ParsedDocument, options: IngestOptions) -> ParsedDocument:
+    """The rules' reading beside one that the paper speaks against: what both read alike is surer, nothing else changes."""
+    others = _identify_all(second)
+    alike = sum(identify(row) in others for row in first.questions)
+    said = f"A second reader reads {alike} of {len(first.questions)} questions of this paper alike. Its reading keeps less of what the paper says of itself, and was not taken."
+    questions = list(first.questions)
+    if first.document["status"] != "held":
+        questions = [_judge_question(row, others) if identify(row) in others else row for row in questions]
+        questions = [row | {"status": name_status(row, options.confidence_threshold)} for row in questions]
+    document = first.document | {"warnings": [*first.document["warnings"], said]}
+    return replace(first, document=document, questions=questions)
 
 
 def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDocument:
@@ -75,10 +92,11 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     kept = []
     for row in first.questions:
         number = read_core(row["number_label"])
-        if not number or row["question_uuid"] in known or any(_overlap(row, other) for other in ordered):
-            continue
         at = bisect_right(starts, row["text_start"])
-        between = [read_number(one) for one in numbers[max(at - 1, 0) : at + 1]]
+        beside = slice(max(at - 1, 0), at + 1)
+        if not number or row["question_uuid"] in known or any(_overlap(row, one) for one in ordered[beside]):
+            continue
+        between = [read_number(one) for one in numbers[beside]]
         value = read_number(number)
         fills = value is not None and at > 0 and between == [value - 1, value + 1]
         if number in refused or fills:
@@ -101,9 +119,9 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
-    """What of a question two readings must have alike: stem, options and answer without white space and punctuation."""
+    """What of a question two readings must have alike: material, stem, options and answer without white space and punctuation."""
     offered = (f"{option['label']}{fold(option['text'])}" for option in row["options"])
-    return (fold(row["stem"]), *offered, "=", *map(fold, row["answer"]))
+    return (fold(row["material"] or ""), fold(row["stem"]), *offered, "=", *map(fold, row["answer"]))
 
 
 def _count_sound(parsed: ParsedDocument) -> float:

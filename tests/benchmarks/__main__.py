@@ -20,6 +20,7 @@ ALL = (
     "ingest_mutations",
     "ingest_confidence",
     "ingest_assistance",
+    "ingest_second_readings",
     "ingest_speed",
     "validity_edges",
     "validity_equating",

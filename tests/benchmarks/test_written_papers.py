@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks import ingest_second_readings
 from tests.benchmarks.ingest_accuracy import compute_accuracy
 
 GROUPS = Path(__file__).with_name("written_papers")
@@ -44,6 +45,23 @@ def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floo
     assert len(papers) == count
     right, listed = (sum(paper[name] for paper in papers) for name in ("right_count", "listed_count"))
     assert right >= floor * listed, [(paper["file"], paper["wrong"]) for paper in papers if paper["wrong"]]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("group", "count", "floor"), [("c", 17, 0.96), ("m", 20, 0.94), ("r", 20, 0.92), ("s", 20, 0.97)]
+)
+def test_a_second_reader_brings_what_is_said(group: str, count: int, floor: float) -> None:
+    """Floors a little below docs/performance.md; of what both readers read alike hardly anything is wrong."""
+    papers = ingest_second_readings.measure(group)
+    assert len(papers) == count, "other lines are shown of some papers than those that were replied to"
+    rows = [paper.both for paper in papers]
+    right, listed = (sum(row[name] for row in rows) for name in ("right_count", "listed_count"))
+    assert right >= floor * listed
+    assert right > sum(paper.rules["right_count"] for paper in papers)
+    sure = [is_right for row in rows for confidence, is_right in row["met"] if confidence >= 0.9]
+    assert len(sure) > listed / 2
+    assert sure.count(False) <= 0.05 * len(sure)
 
 
 def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
