@@ -31,7 +31,7 @@ from tasks.ingest.content.judged_statements import (
     read_rings,
 )
 from tasks.ingest.content.key_marks import KeyPart
-from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
+from tasks.ingest.content.key_regions import take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.named_pictures import place_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
@@ -52,6 +52,7 @@ from tasks.ingest.content.section_answers import (
     read_small_keys,
     take_explanations,
 )
+from tasks.ingest.content.section_keys import part_answers, take_key_lines
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.content.three_judgements import offer_three_judgements
 from tasks.ingest.contracts import Checked
@@ -81,8 +82,9 @@ from tasks.ingest.layout.headlines import (
     find_titles,
 )
 from tasks.ingest.layout.judging import write_judgements
+from tasks.ingest.layout.key_blocks import write_key_blocks
 from tasks.ingest.layout.key_chains import write_key_chain
-from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
 from tasks.ingest.layout.outlines import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tasks.ingest.content.choices import CHOOSES_ALL, find_lettered, set_choice_answer
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, join_pieces

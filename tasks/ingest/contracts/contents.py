@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line

@@ -16,6 +16,7 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import names_rules
 from tasks.ingest.layout.series import SeriesMark, read_marks_of
 from tasks.ingest.words.grammar import begins_asking, conduct
+from tasks.ingest.words.labels import HEADING
 from tasks.ingest.words.lexicon import find_type_by_pattern
 from tasks.ingest.words.points import COUNTS_POINTS, QUESTION
 from tasks.ingest.words.signs import asks_by_sign
@@ -25,7 +26,6 @@ _FIRST_LINES, _MOST_RULES = 60, 20
 # So many rules make a list, and so many questions show what one is.
 _LEAST_RULES, _LEAST_QUESTIONS = 2, 3
 _OF_CONDUCT, _MOST_ASK = 0.5, 0.5
-_HEADS = ("part", "cn", "roman")
 _WORTH = re.compile(COUNTS_POINTS)
 _COUNTS = re.compile(rf"\d\s*(?:[^\W\d_]+\s+){{0,2}}{QUESTION}")
 # `【须知】1、…；2、…；3、…` in one line: numbers behind a title of rules
@@ -104,7 +104,7 @@ def _heads(piece: Piece) -> bool:
     """Whether a line heads a section, so that a list below it may be what is asked."""
     label = piece.label
     return (
-        (label is not None and label.style in _HEADS)
+        (label is not None and label.style in HEADING)
         or (
             (heading := read_heading(piece.text)) is not None
             and (heading.fine is not None or bool(_WORTH.search(piece.text)))

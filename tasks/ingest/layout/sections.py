@@ -21,7 +21,7 @@ from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title, names_subject
-from tasks.ingest.words.labels import Label, is_sure
+from tasks.ingest.words.labels import COUNTING, Label, is_sure
 from tasks.ingest.words.lexicon import FineType
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import has_blank
@@ -143,7 +143,6 @@ _NAMES_RULES = re.compile(
     r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项|规则)\s*[:：]?\s*$|\s*(?i:directions|instructions)\s*[:：]"
 )
 _NEAR = 2
-_COUNTED = ("num", "nump", "paren", "bracket", "word")
 
 
 def leave_out_rules(section: Section, is_last: bool) -> list[Piece]:
@@ -199,7 +198,7 @@ def names_rules(text: str) -> bool:
 
 
 def _count(piece: Piece) -> Label | None:
-    return piece.label if is_sure(piece.label, _COUNTED) and piece.kind != "table" else None
+    return piece.label if is_sure(piece.label, COUNTING) and piece.kind != "table" else None
 
 
 def _is_question(section: Section, last: int = 0) -> bool:
@@ -230,11 +229,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return section.style == "word" and not children_numbers
     children = [piece.label for piece in section.pieces[1:]]
     first_number = next(
-        (
-            place
-            for place, label in enumerate(children)
-            if label is not None and label.style in ("num", "nump", "paren", "bracket", "word")
-        ),
+        (place for place, label in enumerate(children) if label is not None and label.style in COUNTING),
         None,
     )
     if read_each(first) is not None and first_number is not None and len(first) < 120:

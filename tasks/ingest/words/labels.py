@@ -148,8 +148,11 @@ for _style, _pattern in _FORMS:
         _BY_START.setdefault(_character, []).append((_style, _pattern))
 # forms that number the parts of a question
 PARTS = ("letter", "letterp", "romanl", "romanp", "dec")
-# forms that count questions without help
-KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
+# forms that count questions without help, the last those of exercises
+COUNTING = ("num", "nump", "paren", "word", "bracket")
+KNOWN_NUMBERS = (*COUNTING, "sub")
+# forms that head sections, whatever stands behind them
+HEADING = ("cn", "part", "roman")
 
 
 def is_sure(label: Label | None, styles: Collection[str]) -> TypeGuard[Label]:
