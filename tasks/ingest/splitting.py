@@ -62,7 +62,6 @@ from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.coverage import find_unclaimed
 from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch, measure_alike
 from tasks.ingest.layout.corrections import Correction
-from tasks.ingest.layout.front_lists import leave_out_front_lists
 from tasks.ingest.layout.furniture import (
     drop_notices,
     is_noise,
@@ -96,8 +95,9 @@ from tasks.ingest.layout.outlines import (
     propose_outlines,
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, join_pieces, make_pieces
+from tasks.ingest.layout.rules import leave_out_front_lists, leave_out_rules
 from tasks.ingest.layout.section_questions import split_section
-from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules, may_choose
+from tasks.ingest.layout.sections import Section, divide, drop_title, may_choose
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.numbered_cells import part_cells

@@ -12,7 +12,7 @@ from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import names_rules
+from tasks.ingest.layout.rules import names_rules
 from tasks.ingest.words.labels import PARTS, Label, form_of, is_sure
 from tasks.ingest.words.signs import ends_asking
 
