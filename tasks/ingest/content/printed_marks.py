@@ -218,27 +218,21 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
     _take_offered_truths(drafts)
     _take_form_words(drafts)
     _take_bare_worth(drafts)
-    tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    tails: dict[tuple[int, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
         counts[draft.section] += 1
-        for is_stem in (True, False)[: 2 if draft.options else 1]:
-            tail = _FORM_TAIL.search(_read_end(draft, is_stem)[-_LONGEST_TAIL:])
-            said = (tail["held"] or tail["worth"]) if tail is not None else ""
-            shape = _VARYING.sub("0", said)
-            if (
-                tail is not None
-                and shape.strip(" 0,.")
-                and read_key(said) is None
-                and read_truth(said) is None
-            ):
-                tails[draft.section, is_stem, shape].append((draft, tail))
-    for (section, is_stem, _), found in tails.items():
+        tail = _FORM_TAIL.search(draft.stem[-_LONGEST_TAIL:])
+        said = (tail["held"] or tail["worth"]) if tail is not None else ""
+        shape = _VARYING.sub("0", said)
+        if tail is not None and shape.strip(" 0,.") and read_key(said) is None and read_truth(said) is None:
+            tails[draft.section, shape].append((draft, tail))
+    for (section, _), found in tails.items():
         varies = len({tail[0].strip() for _, tail in found}) > 1
         is_usual = len(found) >= max(_LEAST_TAILS, _LEAST_SHARE * counts[section])
         if varies and (is_usual or len(found) == max(_LEAST_OF_ALL, counts[section])):
             for draft, tail in found:
-                _cut_tail(draft, tail, is_stem)
+                _cut_tail(draft, tail)
 
 
 # `… mean? *`, `… mean? * 1 point`: what must be answered, as forms print it
@@ -256,7 +250,7 @@ def _take_required(drafts: Sequence[Draft]) -> None:
         return
     if len(found) >= max(_LEAST_OF_ALL, _LEAST_SHARE * len(drafts)):
         for draft, tail in found:
-            _cut_tail(draft, tail, is_stem=True)
+            _cut_tail(draft, tail)
 
 
 _BOX = re.compile(r"\s[☐□▢▯]\s*$")
@@ -274,7 +268,7 @@ def _take_boxes(drafts: Sequence[Draft]) -> None:
     for section, own in found.items():
         if len(own) >= max(_LEAST_OF_ALL, _LEAST_SHARE * counts[section]):
             for draft, tail in own:
-                _cut_tail(draft, tail, is_stem=True)
+                _cut_tail(draft, tail)
 
 
 def _take_offered_truths(drafts: Sequence[Draft]) -> None:
@@ -288,7 +282,7 @@ def _take_offered_truths(drafts: Sequence[Draft]) -> None:
             for draft, tail in found:
                 draft.question_type = "true_false"
                 draft.fine = draft.fine or match_exactly("true_false")
-                _cut_tail(draft, tail, is_stem=True)
+                _cut_tail(draft, tail)
 
 
 def _list_tails(
@@ -312,7 +306,7 @@ def _take_form_words(drafts: Sequence[Draft]) -> None:
     for (section, _), found in _list_tails(asked, _WORD_TAIL).items():
         if len(found) == max(_LEAST_OF_ALL, sum(1 for one in drafts if one.section == section)):
             for draft, tail in found:
-                _cut_tail(draft, tail, is_stem=True)
+                _cut_tail(draft, tail)
 
 
 # `… recognises L. (10)`: a number in brackets closes a line of every question, as no equation's does
@@ -338,19 +332,11 @@ _LEAST_WORTH = 2
 _LONGEST_TAIL, _MOST_OFFERED = 56, 0.7
 
 
-def _read_end(draft: Draft, is_stem: bool) -> str:
-    return draft.stem if is_stem else draft.options[-1][1]
-
-
-def _cut_tail(draft: Draft, tail: re.Match[str], is_stem: bool) -> None:
-    text = _read_end(draft, is_stem)
-    kept = text[: len(text) - (len(tail.string) - tail.start())].rstrip()
+def _cut_tail(draft: Draft, tail: re.Match[str]) -> None:
+    kept = draft.stem[: len(draft.stem) - (len(tail.string) - tail.start())].rstrip()
     if not kept:
         return
-    if is_stem:
-        draft.stem = kept
-    else:
-        draft.options[-1] = (draft.options[-1][0], kept)
+    draft.stem = kept
     said = tail.groupdict()
     worth = said.get("held") or said.get("worth") or ""
     if draft.marks is None and _WORTH.fullmatch(worth):
