@@ -23,12 +23,7 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
         return lines  # `[ ] 1. …`: the place for what judges a statement
     if min(ticked, len(found) - ticked) < _LEAST_SQUARES and not is_unticked:
         return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), "☑ " if match["tick"] else "☐ ")
-            for place, match in found.items()
-        }
-    )
+    return lines.write(found, lambda match: "☑ " if match["tick"] else "☐ ")
 
 
 # `□ a) the mill`: a box to cross before an option with its letter

@@ -210,16 +210,13 @@ def _write_chaptered(lines: IndexedLines) -> IndexedLines:
         match = _CHAPTERED.match(piece.text)
         if match is not None:
             found.setdefault(re.sub(r"\s", "", match["chapter"]), []).append((place, match))
-    changed: dict[int, Piece] = {}
+    counted: dict[int, re.Match[str]] = {}
     for own in found.values():
         run, share = _find_run([int(match["number"]) for _, match in own])
         first = [int(own[at][1]["number"]) for at in run[:_LEAST_CHAPTERED]]
         if share == 1 and first == [1, 2] and _stands_below_title(lines, own[0][0]):
-            changed |= {
-                place: rewrite(lines.pieces[place], match.end(), f"{int(match['number'])}. ")
-                for place, match in own
-            }
-    return lines.replace(changed)
+            counted |= dict(own)
+    return lines.write(counted, lambda match: f"{int(match['number'])}. ")
 
 
 def _stands_below_title(lines: IndexedLines, place: int) -> bool:

@@ -307,11 +307,7 @@ def write_gaps(lines: IndexedLines) -> IndexedLines:
             written |= _write_gaps(lines, run, numbers, found)
         for place in run or [next(iter(found))]:
             del found[place]
-    if not written:
-        return lines
-    return IndexedLines(
-        [one for place, piece in enumerate(lines.pieces) for one in written.get(place, [piece])]
-    )
+    return lines.part(written)
 
 
 def _write_gaps(

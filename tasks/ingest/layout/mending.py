@@ -557,18 +557,11 @@ def part_rows(lines: IndexedLines) -> IndexedLines:
                 wanted.add(place)
         if len(run) >= _LEAST_ROWS and not any(read_key_line(lines.pieces[one].text) for one in run):
             wanted.update(run)
-    if not wanted:
-        return lines
-    return IndexedLines(
-        [
-            one
-            for place, piece in enumerate(lines.pieces)
-            for one in (
-                [replace(cell, kind="body", wraps=False) for cell in rows[place]]
-                if place in wanted and place in rows
-                else [piece]
-            )
-        ]
+    return lines.part(
+        {
+            place: [replace(cell, kind="body", wraps=False) for cell in rows[place]]
+            for place in wanted & rows.keys()
+        }
     )
 
 

@@ -330,6 +330,22 @@ class IndexedLines:
             pieces[place] = piece
         return IndexedLines([piece for place, piece in enumerate(pieces) if place not in left_out])
 
+    def write(
+        self, found: Mapping[int, re.Match[str]], words: Callable[[re.Match[str]], str]
+    ) -> IndexedLines:
+        """The lines with other words in the place of all that a pattern matched at their beginning."""
+        return self.replace(
+            {place: rewrite(self.pieces[place], match.end(), words(match)) for place, match in found.items()}
+        )
+
+    def part(self, parts: Mapping[int, Sequence[Piece]]) -> IndexedLines:
+        """The lines with several, or none, in the places that are named."""
+        if not parts:
+            return self
+        return IndexedLines(
+            [one for place, piece in enumerate(self.pieces) for one in parts.get(place, [piece])]
+        )
+
     def find(
         self,
         pattern: re.Pattern[str],
