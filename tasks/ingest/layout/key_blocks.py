@@ -52,7 +52,6 @@ def _part_ranges(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(written) if len(written) > len(lines.pieces) else lines
 
 
-_AFTER_HEAD = re.compile(r"\s*[:：]\s*")
 # `13 exciting 14 discussion`, `1. thirsty  2. sweet`: answers in words behind their numbers
 _WORDED = re.compile(
     r"\s*(?P<number>\d{1,3})(?:\s*[.．、)）:：]\s*|\s+)(?P<words>[^\W\d][^\d]{0,60}?)\s*(?=\d|$)"
@@ -69,19 +68,12 @@ def _part_headed(lines: IndexedLines) -> IndexedLines:
     is_answered = False
     for piece, label in zip(lines.pieces, lines.labels, strict=True):
         is_answered = is_answered or _NAMES_ANSWERS.fullmatch(piece.text) is not None
-        is_head = label is not None and label.style in ("part", "cn") and piece.kind != "table"
-        end = label.end if is_head and label is not None else 0
-        stop = _AFTER_HEAD.match(piece.text, end) if is_head else None
-        end = stop.end() if stop is not None else end
-        if (
-            is_head
-            and label is not None
-            and label.style == "part"
-            and len(read_key_line(piece.text[end:])) > 1
-        ):
-            written += [piece.cut(0, end), piece.cut(end)]
-        elif is_head and is_answered and len(begins := _find_worded(piece.text, end)) > 1:
-            written.append(piece.cut(0, end))
+        if label is None or label.style not in ("part", "cn") or piece.kind == "table":
+            written.append(piece)
+        elif label.style == "part" and len(read_key_line(piece.text[label.end :])) > 1:
+            written += [piece.cut(0, label.end), piece.cut(label.end)]
+        elif is_answered and len(begins := _find_worded(piece.text, label.end)) > 1:
+            written.append(piece.cut(0, label.end))
             for first, last in pairwise((*begins, len(piece.text))):
                 one = piece.cut(first, last)
                 match = _WORDED.match(one.text)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from tasks.ingest.readers.pdf_figures import MOST_PATHS, Edges, is_within
+from tasks.ingest.readers.pdf_figures import MOST_PATHS, Edges, find_middle, is_within
 from tasks.ingest.readers.pdf_lines import OPTION, find_column_border
 from tasks.ingest.readers.pdf_pages import Character, Row, View
 from tasks.ingest.readers.pdf_rules import PageObject, read_bounds
@@ -305,7 +305,7 @@ _OPENS, _RIGHT_OF = frozenset("(（"), 30.0
 
 
 def _stands_left(letter: Character, end: Character, box: Edges) -> bool:
-    return box[1] <= _middle(letter) <= box[3] and -2 <= box[0] - end.right <= _RIGHT_OF
+    return box[1] <= find_middle(letter) <= box[3] and -2 <= box[0] - end.right <= _RIGHT_OF
 
 
 def _stands_below(letter: Character, _: Character, box: Edges) -> bool:
@@ -329,10 +329,6 @@ def _run_from_first(letters: Sequence[str]) -> bool:
             return False
         expected = chr(ord(letter) + 1)
     return bool(letters) and letters[0] == "A"
-
-
-def _middle(one: Character) -> float:
-    return (one.bottom + one.top) / 2
 
 
 def _is_apart(one: Character, other: Character) -> bool:
