@@ -19,7 +19,7 @@ from tasks.ingest.content.choices import (
     take_chosen,
     take_keys_below,
 )
-from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.drafts import KEYED_TYPES, Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
 from tasks.ingest.content.free_answers import drop_asking_lead, keep_translations, take_below
@@ -108,9 +108,6 @@ from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.lexicon import FineType, match_exactly
 from tasks.ingest.words.points import COUNTS_POINTS
-
-# an answer part seldom passes over one of these; model answers of free questions are often left out
-_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 
 @dataclass
@@ -451,7 +448,8 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         take_shown_keys(part_drafts)
         if region:
             for draft in part_drafts:
-                if not draft.answer and draft.question_type in _KEYED:
+                # model answers of free questions are often left out
+                if not draft.answer and draft.question_type in KEYED_TYPES:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
     cut_answer_leads(drafts)

@@ -22,7 +22,7 @@ from tasks.ingest.layout.key_lines import (
     OPTION,
     KeyEntry,
     read_key_line,
-    run_on,
+    rise_by_one,
     take_ranges,
 )
 from tasks.ingest.layout.key_rows import number_keys
@@ -174,7 +174,7 @@ def _part_columns(lines: IndexedLines) -> IndexedLines:
         is_key = (
             len(rows) >= (_LEAST_PAIRS if are_keys else _LEAST_ROWS)
             and sum(1 for row in rows if len(row) > 1) > len(rows) // 2
-            and run_on(entries)
+            and rise_by_one(entries)
             and {*values} <= {*asked}
             and (are_keys or len(values) >= _LEAST_ASKED * len({*asked}))
             and not all(read_key_line(piece.text) for piece in pieces[place : place + len(rows)])
@@ -230,7 +230,7 @@ def _write_bare_numbers(lines: IndexedLines) -> IndexedLines:
     for place in titles[-1:]:
         for at, piece in enumerate(lines.pieces[place + 1 :], start=place + 1):
             number, label, keys = _BARE_NUMBER.match(piece.text), lines.labels[at], read_key_line(piece.text)
-            if keys and not found and keys[0].number == last + 1 and run_on(keys):
+            if keys and not found and keys[0].number == last + 1 and rise_by_one(keys):
                 last = keys[-1].number
             elif (
                 number is not None

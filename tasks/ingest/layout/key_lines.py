@@ -95,7 +95,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
         if not _NUMBERED.match(stripped):
             titled = _TITLED.match(stripped)
             entries = _read_entries(stripped[titled.end() :]) if titled is not None else []
-            return entries if len(entries) > 1 and run_on(entries) else []
+            return entries if len(entries) > 1 and rise_by_one(entries) else []
     entries = _read_ranges(stripped) or _read_cells(stripped)
     if entries:
         return entries
@@ -146,7 +146,7 @@ def _read_roman(text: str) -> list[KeyEntry]:
     return entries if len(entries) >= LEAST_NAMED else []
 
 
-def run_on(entries: Sequence[KeyEntry]) -> bool:
+def rise_by_one(entries: Sequence[KeyEntry]) -> bool:
     """Whether the numbers of keys rise one by one."""
     return all(right.number == left.number + 1 for left, right in pairwise(entries))
 

@@ -15,16 +15,16 @@ from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabet
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import asks_by_sign, ends_asking
 
-_OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
+OPENS_MARK = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×(（\[【《「]"
 # Of `A．[2, 3]`, `A．《诗经》` and `A．∠1` the second sign is the option's: `A.)`, `A->`.
 _CLOSES = rf"{_CLOSE}(?:[)）\]】.．。、:：>])?"
-_WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
+WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 _LETTER_SHAPE = re.compile(
-    rf"(?P<before>^|\s)(?P<open>(?:{_OPEN}|[（(])?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+    rf"(?P<before>^|\s)(?P<open>(?:{OPENS_MARK}|[（(])?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
 # The same, beginning with the letter and looking back from it: a search skips to letters.
-_BEFORE = rf"(?:{_OPEN}|[（(])"
+_BEFORE = rf"(?:{OPENS_MARK}|[（(])"
 _SHAPED_LETTER = re.compile(
     rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_BEFORE}[A-Ja-j])|(?<=^{_BEFORE}[A-Ja-j]))(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
@@ -244,7 +244,7 @@ def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
 
 
 def _name_shape(opening: str, letter: str, close: str) -> str:
-    return f"{opening}{'a' if letter.islower() else 'A'}{close.strip().translate(_WIDTHS)}"
+    return f"{opening}{'a' if letter.islower() else 'A'}{close.strip().translate(WIDTHS)}"
 
 
 def _may_open_first(first: str) -> bool:

@@ -38,7 +38,7 @@ from tasks.ingest.readers.pdf_pages import (
     number_table,
     place_row,
 )
-from tasks.ingest.readers.pdf_picture_marks import list_drawn, place_pictures
+from tasks.ingest.readers.pdf_picture_marks import list_drawn, mark_pictures
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures, write_numbered_blanks
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
@@ -242,7 +242,7 @@ def _read_page(
         drawn = list_drawn(objects, raw, view)
         result.images = images
         heads = before.images if number > 1 else images
-        characters = place_pictures(characters, pictures, view, keep, drawn, heads, loud)
+        characters = mark_pictures(characters, pictures, view, keep, drawn, heads, loud)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)

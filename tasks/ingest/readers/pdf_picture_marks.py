@@ -26,7 +26,7 @@ _HEAD = 0.11
 _BEGINS, _PARTS = 12.0, 12.0
 
 
-def place_pictures(
+def mark_pictures(
     characters: list[Character],
     pictures: Sequence[tuple[Edges, bool]],
     view: View,
