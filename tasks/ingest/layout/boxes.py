@@ -113,18 +113,16 @@ def part_boxes(lines: IndexedLines) -> IndexedLines:
 
     So with the two that judge, wherever their boxes stand: `Hands are clean. True ☐  False ☐`.
     """
-    kept: list[Piece] = []
-    for piece in lines.pieces:
-        judging = _part_judging(piece) if piece.kind != "table" else []
-        if judging:
-            kept += judging
+    parts: dict[int, list[Piece]] = {}
+    for place, piece in enumerate(lines.pieces):
+        if piece.kind == "table":
             continue
         begins = [match.start() for match in _NEXT_BOX.finditer(piece.text)] if _BOX.match(piece.text) else []
-        if begins and piece.kind != "table":
-            kept += [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]
-        else:
-            kept.append(piece)
-    return IndexedLines(kept) if len(kept) > len(lines.pieces) else lines
+        if judging := _part_judging(piece):
+            parts[place] = judging
+        elif begins:
+            parts[place] = [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]
+    return lines.part(parts)
 
 
 _SAID_ABOVE = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*")

@@ -83,21 +83,20 @@ _REPLY_LINES = 2
 def _settle_replies(lines: IndexedLines) -> IndexedLines:
     """Take a reply judged right for the answer, where none is printed; drop all others."""
     pieces = lines.pieces
-    kept: list[Piece] = []
+    settled: dict[int, list[Piece]] = {}
     for place, piece in enumerate(pieces):
         reply = _REPLY.match(piece.text.lstrip()) if piece.kind != "table" else None
         begin = len(piece.text) - len(piece.text.lstrip()) + reply.end() if reply is not None else 0
         verdict = _VERDICT.search(piece.text, begin) if reply is not None else None
         if verdict is None or not piece.text[begin : verdict.start()].strip() or "答案" in piece.text:
-            kept.append(piece)  # `您的回答：√` is the reply itself
-            continue
+            continue  # `您的回答：√` is the reply itself
         beside = (
             *pieces[max(place - _REPLY_LINES, 0) : place],
             *pieces[place + 1 : place + 1 + _REPLY_LINES],
         )
-        if verdict["right"] and not any(match_answer(one.text) for one in beside):
-            kept.append(rewrite(piece.cut(0, verdict.start()), begin, "答案："))
-    return IndexedLines(kept) if kept != list(pieces) else lines
+        is_key = verdict["right"] and not any(match_answer(one.text) for one in beside)
+        settled[place] = [rewrite(piece.cut(0, verdict.start()), begin, "答案：")] if is_key else []
+    return lines.part(settled)
 
 
 _SHARE = re.compile(

@@ -42,14 +42,14 @@ _BEFORE_RANGE = re.compile(rf"(?:(?!\d)[^:：]{{0,16}}[:：])?\s*(?={NUMBER_LEAD
 
 def _part_ranges(lines: IndexedLines) -> IndexedLines:
     """Put the answers in words behind a range of keys, `1-3 BAC  4.长江`, on a line of their own."""
-    written: list[Piece] = []
-    for piece in lines.pieces:
+    parts: dict[int, list[Piece]] = {}
+    for place, piece in enumerate(lines.pieces):
         before = _BEFORE_RANGE.match(piece.text) if DIGIT.search(piece.text) is not None else None
         entries, end = take_ranges(piece.text, before.end()) if before is not None else ([], 0)
         label = parse_label(piece.text[end:]) if entries else None
-        is_next = label is not None and label.style == "num" and label.value == entries[-1].number + 1
-        written += [piece.cut(0, end), piece.cut(end)] if is_next else [piece]
-    return IndexedLines(written) if len(written) > len(lines.pieces) else lines
+        if label is not None and label.style == "num" and label.value == entries[-1].number + 1:
+            parts[place] = [piece.cut(0, end), piece.cut(end)]
+    return lines.part(parts)
 
 
 # `13 exciting 14 discussion`, `1. thirsty  2. sweet`: answers in words behind their numbers
@@ -64,25 +64,22 @@ _NAMES_ANSWERS = re.compile(
 
 def _part_headed(lines: IndexedLines) -> IndexedLines:
     """Put answers behind the name of a section, `Section C: (i) b; (ii) c`, on lines below it."""
-    written: list[Piece] = []
+    parts: dict[int, list[Piece]] = {}
     is_answered = False
-    for piece, label in zip(lines.pieces, lines.labels, strict=True):
+    for place, (piece, label) in enumerate(zip(lines.pieces, lines.labels, strict=True)):
         is_answered = is_answered or _NAMES_ANSWERS.fullmatch(piece.text) is not None
         if label is None or label.style not in ("part", "cn") or piece.kind == "table":
-            written.append(piece)
-        elif label.style == "part" and len(read_key_line(piece.text[label.end :])) > 1:
-            written += [piece.cut(0, label.end), piece.cut(label.end)]
+            continue
+        if label.style == "part" and len(read_key_line(piece.text[label.end :])) > 1:
+            parts[place] = [piece.cut(0, label.end), piece.cut(label.end)]
         elif is_answered and len(begins := _find_worded(piece.text, label.end)) > 1:
-            written.append(piece.cut(0, label.end))
-            for first, last in pairwise((*begins, len(piece.text))):
-                one = piece.cut(first, last)
-                match = _WORDED.match(one.text)
-                written.append(
-                    rewrite(one, match.start("words"), f"{match['number']}. ") if match is not None else one
-                )
-        else:
-            written.append(piece)
-    return IndexedLines(written) if len(written) > len(lines.pieces) else lines
+            answers = [piece.cut(first, last) for first, last in pairwise((*begins, len(piece.text)))]
+            matches = [(one, match) for one in answers if (match := _WORDED.match(one.text)) is not None]
+            parts[place] = [
+                piece.cut(0, label.end),
+                *(rewrite(one, match.start("words"), f"{match['number']}. ") for one, match in matches),
+            ]
+    return lines.part(parts)
 
 
 def _find_worded(text: str, begin: int) -> list[int]:
