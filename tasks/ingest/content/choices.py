@@ -272,6 +272,9 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         ] or None
     if letters is None:
         letters = _read_ordinals(first, labels)
+    if letters is None and (reason := _ORDINAL_REASON.match(first)) is not None:
+        letters = _read_ordinals(reason.group(1), labels)
+        rest = f"{reason.group(2)}\n{rest}".strip() if letters else rest
     if letters is None and len(draft.options) == 2:
         truth, remark = read_judgement(first)  # `False → it was a diptych`
         if truth is not None:
@@ -503,6 +506,8 @@ def _drop_echo(rest: str, options: Sequence[tuple[str, str]], letters: Sequence[
 _ORDINALS = re.compile(
     r"\s*[（(]?\s*\d{1,2}(?:\s*[,，、;；&/]\s*\d{1,2}|\s+and\s+\d{1,2})*\s*[)）]?\s*[.。]?\s*"
 )
+# `2 - A fast pulse may point to bleeding.`: the second option, and why
+_ORDINAL_REASON = re.compile(r"\s*[（(]?(\d)[)）]?\s*(?:[-–—:：]\s+|[.．]\s+(?=[A-Z\u4e00-\u9fff]))(\S.*)")
 
 
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi")

@@ -18,6 +18,7 @@ from tasks.ingest.words.answers import (
     corrects,
     is_count,
     match_answer,
+    read_bare_truth,
     read_bracketed_key,
     read_bracketed_truth,
     read_key,
@@ -60,6 +61,11 @@ def settle_free(
     judged = None
     if kind in (None, "true_false"):
         judged = read_bracketed_truth(draft.stem, kind == "true_false")
+        if judged is None and kind == "true_false" and len(body) > 1:
+            truth = read_bare_truth(body[-1].text)
+            if truth is not None:
+                draft.answer = [truth]
+                draft.stem = clean_text(join_pieces(body[:-1]), language)
     if judged is not None:
         draft.answer, draft.stem = judged.answer, clean_text(judged.text, language)
         draft.explanation = draft.explanation or judged.remark
@@ -468,6 +474,8 @@ def split_material(text: str) -> tuple[str | None, str]:
     joined = "\n".join(material).strip()
     if not opening and len(joined) < _SHORTEST_MATERIAL and joined.endswith((":", "：")):
         return None, text  # `On the shortest path:` above its parts is no text to read
+    if not asking and not opening:
+        return None, text
     if len(re.findall(r"(?m)^\s*【?(?:材料|案例|史料|资料|Material|Case|Passage)", joined)) == 1:
         joined = re.sub(r"^\s*【?(?:背景)?(?:材料|案例|资料|Material|Case|Passage)】?\s*[:：]\s*", "", joined)
     return joined or None, "\n".join([*opening, *asking]).strip()

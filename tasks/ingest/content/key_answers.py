@@ -134,12 +134,15 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.answer = before
 
 
-_LONG_REMARK = 40
+_REMARK, _LONG_REMARK = 24, 40
 
 
 def _cut_remark(text: str) -> str:
     """An answer without a short line above its mark: `（P4）第1章`, `Marked by the miller`."""
     first, _, below = text.partition("\n")
+    mark = ANSWER_MARK.match(below) if len(first) <= _REMARK else None
+    if mark is not None and not below.lstrip().startswith("答"):  # `解：…` and `答：…` are one answer
+        return below[mark.end() :].strip()
     title, _, rest = below.partition("\n")
     is_titled = len(first) <= _LONG_REMARK and bool(rest.strip()) and is_region_heading(title)
     return rest.strip() if is_titled else text

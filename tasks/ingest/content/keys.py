@@ -177,7 +177,18 @@ def _cut_answers(
         if run is not None and heading is not None and heading.draft is None:
             given += _share_run(run, [one for one in targets if one.section == heading.section and one.draft])
         elif whole is not None:
-            given.append((whole, read_entry(whole.value or 1, list(part.pieces))))
+            first = marks[numbered[0]] if numbered else None
+            is_own = first is not None and (first.style, first.value) == (whole.style, whole.value)
+            lines = list(part.pieces)
+            if (
+                first is not None
+                and is_own
+                and first.piece == 0
+                and not lines[0].text[: first.begin].strip()
+                and all(marks[one].style != first.style for one in numbered[1:])
+            ):
+                lines[0] = lines[0].cut(first.end)  # `1. 解：（1）…（2）…`
+            given.append((whole, read_entry(whole.value or 1, lines)))
         else:
             opening = _list_openings(marks, numbered, met)
             for index in opening:

@@ -447,6 +447,8 @@ def _names_keys(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | Non
     agreeing = sum(1 for draft, slot in known if draft.answer == list(slot.said))
     if agreeing < 0.9 * len(known):
         return False
+    if len(known) >= MIN_QUESTIONS and len(found) >= 0.5 * len(asked) and len(values) > 1:
+        return True
     letters = ["".join(slot.said) for _, slot in found]
     if len(letters[0]) == 1 and letters == [chr(ord(letters[0]) + by) for by in range(len(letters))]:
         return False  # `figure (a)`, `figure (b)`: what is counted
@@ -493,6 +495,9 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
         place = shape[0]
         text = _read_place(draft, place)
         kept = text[: slot.begin].rstrip() if slot.begin else text[slot.end :].lstrip()
+        asks = _BRACKETED.match(text, slot.begin) if slot.begin else None
+        if asks is not None and kept[-1:] not in _STOPS:
+            kept += asks[1] + asks[2] + asks[3]  # `the place (b).` is asked for
         if place == "remark":
             draft.explanation = None
             draft.notes.remove("text_after_options")
@@ -516,6 +521,10 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
     if len({draft.explanation for draft in reasons}) == 1:
         for draft in reasons:
             draft.explanation = None  # the word before every key
+
+
+_BRACKETED = re.compile(r"([（(])[^（()）]+([)）])\s*([。.？?!！]?)\s*$")
+_STOPS = ("", *"?？。.!！:：…")
 
 
 def _read_place(draft: Draft, place: str) -> str:

@@ -69,6 +69,10 @@ _MARKER_BOX = re.compile(
     r"(?:(?:本题)?得\s*分|评\s*[卷阅]\s*(?:人|教师)|阅\s*卷\s*(?:人|教师)|题\s*分|复\s*[核查]\s*人|评\s*分(?:人)?|核\s*分\s*人|统\s*分\s*人|签\s*[名字]|[\s|:：_/（）()])+"
 )
 _MARKER = re.compile(r"[分人名师]")
+# `家长签字：____  订正：____`
+_SIGNED = re.compile(
+    r"(?=.*签)(?:(?:家长|教师|老师|学生)?(?:签\s*[字名]|评[价语]|意见|订\s*正|日期)\s*[:：]\s*_*\s*)+"
+)
 # the sealing line: `…密…封…线…`, `装订线内请勿答题`
 _SEAL = re.compile(
     r"[密封线装订内外请勿不要准得答题卷上写字号姓名班级学院专业考生：:….·•\-—─━_=○〇◎\s|（）()※]+"
@@ -421,6 +425,8 @@ def is_noise(piece: Piece) -> bool:
     ):
         return True
     if len(text) < 40 and not text.isascii() and _MARKER.search(text) and _MARKER_BOX.fullmatch(text):
+        return True
+    if "签" in text and len(text) < 120 and _SIGNED.fullmatch(text) is not None:
         return True
     if "线" in text and len(text) < 200 and _SEAL.fullmatch(text) and re.search(r"密|封|装|订", text):
         return True

@@ -78,7 +78,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         if label.style in ("word", "part") and ONLY_WORTH.fullmatch(above.text[label.end :]):
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
-    for index in _list_counted(pieces, typed):
+    for index in (*_list_counted(pieces, typed), *_list_instructions(pieces, typed)):
         typed.pop(index, None)
     typed |= _continue_capitals(pieces, typed)
     found = {**_find_restarts(pieces, typed), **typed, **_find_alike(pieces, typed)} or _head_numbered_lists(
@@ -304,6 +304,20 @@ def _is_loud(text: str) -> bool:
 def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
     """Whether a number stands below a line, with one line at most between."""
     return any(is_sure(piece.label, COUNTING) for piece in pieces[index + 1 : index + 3])
+
+
+def _list_instructions(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:
+    """The sentences right below a title that tell how: `Answer any four questions.`"""
+    return [
+        below
+        for above, below in pairwise(sorted(typed))
+        if below - above <= _NEAR
+        and typed[above].fine is not None
+        and typed[below].label is None
+        and match_exactly(typed[below].title) is None
+        and tells_how(pieces[below])
+        and not any(piece.label is not None for piece in pieces[above + 1 : below])
+    ]
 
 
 def _list_counted(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:

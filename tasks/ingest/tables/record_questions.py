@@ -141,6 +141,8 @@ def _settle_stored_answer(draft: Draft, pairs: list[tuple[str, str]], answer: st
         stored = [text for _, text in pairs]
     else:
         stored = [answer]
+    if kind == "fill_in_the_blank" and len(pairs) > 1 and letters is not None and len(letters) == 1:
+        stored = [text for _, text in pairs]
     draft.answer = stored if kind == "fill_in_the_blank" else ["\n".join(stored)]
 
 
@@ -172,6 +174,8 @@ def _settle_plain(
         return
     if not answer and not pairs and draft.explanation and kind != "multiple_choice":
         answer, draft.explanation = draft.explanation, None  # a free question's only solution
+    if not answer and pairs:
+        answer = "\n".join(text for _, text in pairs)
     if answer:
         draft.answer = (
             split_fillings(answer, count_blanks(draft.stem)) if kind == "fill_in_the_blank" else [answer]

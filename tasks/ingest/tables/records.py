@@ -176,6 +176,10 @@ def _find_roles(
         free = offers if "answer" not in roles.values() else named
         flagged = [name for name in free if any(read_option_flags(record.get(name)) for record in records)]
         roles |= dict.fromkeys((flagged or (named if keys else []))[:1], "options")
+    stems = [name for name, role in roles.items() if role == "stem"]
+    if len(stems) > 1 and any(_PLAIN_STEM.search(name) for name in stems):
+        stems = [name for name in stems if _PLAIN_STEM.search(name) is None]
+        roles = {name: role for name, role in roles.items() if name not in stems}
     filled = any(
         isinstance(record.get(name), str) and record[name].strip()
         for record in records[:_SAMPLE]
@@ -211,6 +215,7 @@ def _find_telling_apart(
 
 # several words of a sentence: no tag, number, address or time
 _TEXT = re.compile(r"[^\W\d_][ ,，、][^\W\d_][^\n]*[ ,，、。][^\W\d_]|[\u4e00-\u9fff]{8}")
+_PLAIN_STEM = re.compile(r"(?i)question|stem|prompt|problem|题干|题目|问题|试题")
 
 
 def _induce_roles(
