@@ -19,7 +19,7 @@ from tasks.ingest.content.choices import (
     take_chosen,
     take_keys_below,
 )
-from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.drafts import KEYED_TYPES, Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
 from tasks.ingest.content.free_answers import drop_asking_lead, keep_translations, take_below
@@ -31,7 +31,7 @@ from tasks.ingest.content.judged_statements import (
     read_rings,
 )
 from tasks.ingest.content.key_marks import KeyPart
-from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
+from tasks.ingest.content.key_regions import take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.named_pictures import place_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
@@ -52,6 +52,7 @@ from tasks.ingest.content.section_answers import (
     read_small_keys,
     take_explanations,
 )
+from tasks.ingest.content.section_keys import part_answers, take_key_lines
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.content.three_judgements import offer_three_judgements
 from tasks.ingest.contracts import Checked
@@ -61,7 +62,6 @@ from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.coverage import find_unclaimed
 from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch, measure_alike
 from tasks.ingest.layout.corrections import Correction
-from tasks.ingest.layout.front_lists import leave_out_front_lists
 from tasks.ingest.layout.furniture import (
     drop_notices,
     is_noise,
@@ -81,8 +81,9 @@ from tasks.ingest.layout.headlines import (
     find_titles,
 )
 from tasks.ingest.layout.judging import write_judgements
+from tasks.ingest.layout.key_blocks import write_key_blocks
 from tasks.ingest.layout.key_chains import write_key_chain
-from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
 from tasks.ingest.layout.outlines import (
@@ -94,8 +95,9 @@ from tasks.ingest.layout.outlines import (
     propose_outlines,
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, join_pieces, make_pieces
+from tasks.ingest.layout.rules import leave_out_front_lists, leave_out_rules
 from tasks.ingest.layout.section_questions import split_section
-from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules, may_choose
+from tasks.ingest.layout.sections import Section, divide, drop_title, may_choose
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.numbered_cells import part_cells
@@ -106,9 +108,6 @@ from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.lexicon import FineType, match_exactly
 from tasks.ingest.words.points import COUNTS_POINTS
-
-# an answer part seldom passes over one of these; model answers of free questions are often left out
-_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 
 @dataclass
@@ -449,7 +448,8 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         take_shown_keys(part_drafts)
         if region:
             for draft in part_drafts:
-                if not draft.answer and draft.question_type in _KEYED:
+                # model answers of free questions are often left out
+                if not draft.answer and draft.question_type in KEYED_TYPES:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
     cut_answer_leads(drafts)

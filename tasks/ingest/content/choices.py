@@ -551,14 +551,15 @@ def _read_whole(text: str, options: Sequence[tuple[str, str]]) -> list[str] | No
     """The label of an option that is the text: `both A and B`, `D. A and B`, `①③`."""
     folded = text.strip(" .。")
     lead = _OWN_LABEL.match(folded)
-    for label, option in options if " " in folded or _COMBINED.match(folded) else ():
+    for label, option in options if " " in folded or COMBINED.match(folded) else ():
         if option.strip(" .。") in (folded, folded[lead.end() :] if lead and lead[1] == label else folded):
             return [label]
     return None
 
 
 _OWN_LABEL = re.compile(r"([A-J])\s*[.．、:：)）]\s*")
-_COMBINED = re.compile(r"[①-⑩][、,，]?[①-⑩]")
+# `①③`: an option that names what the stem counts
+COMBINED = re.compile(r"[①-⑩][、,，]?[①-⑩]")
 
 
 def _read_all_named(text: str, options: Sequence[tuple[str, str]]) -> list[str]:

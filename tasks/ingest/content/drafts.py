@@ -8,6 +8,10 @@ from dataclasses import dataclass, field, fields
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.lexicon import FineType
 
+# what a key answers, and what is answered in words
+KEYED_TYPES = ("multiple_choice", "true_false", "fill_in_the_blank")
+FREE_TYPES = ("short_answer", "essay", "calculation", "material_analysis")
+
 
 @dataclass
 class Draft:

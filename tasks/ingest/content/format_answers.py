@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.content.choices import make_true_false
-from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.drafts import FREE_TYPES, Draft
 from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.section_answers import POINTS_BELOW
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
@@ -135,7 +135,6 @@ def _list_letters(piece: Piece) -> list[int]:
 
 # In so many questions, and so much of those that lack an answer, one must stand out.
 _LEAST_FILLED, _LEAST_WRITTEN, _MOST_WRITTEN = 2, 3, 0.7
-_FREE = ("short_answer", "essay", "calculation", "material_analysis")
 _ARROW = re.compile(r"\s*(?:[→⇒➜➔▶>-]+\s*)?")
 _LONGEST_FILLING = 0.6
 
@@ -165,7 +164,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         and one.question_type == "fill_in_the_blank"
         and (_GUESSED in one.notes or not (one.answer or one.options or has_blank(one.stem)))
     ]
-    free = [one for one in open_ones if one.question_type in _FREE]
+    free = [one for one in open_ones if one.question_type in FREE_TYPES]
     for kind in (*KINDS, ITALIC):
         own = {
             id(draft): [

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from tasks.ingest.content.choices import CHOOSES_ALL, find_lettered, set_choice_answer
-from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.drafts import FREE_TYPES, Draft
+from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, join_pieces
@@ -29,8 +29,6 @@ from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks
-
-_FREE = ("short_answer", "essay", "calculation", "material_analysis")
 
 
 def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
@@ -91,7 +89,7 @@ def may_answer(draft: Draft, text: str) -> bool:
 
 def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
     """Set a question's answer from a key entry, unless it has one; a contradiction is noted."""
-    if "answer_without_mark" in draft.notes and draft.question_type in _FREE and len(draft.answer) == 1:
+    if "answer_without_mark" in draft.notes and draft.question_type in FREE_TYPES and len(draft.answer) == 1:
         # the answer is printed elsewhere: what was taken for it is the rest of the question
         draft.stem = f"{draft.stem}\n{draft.answer.pop()}"
         draft.notes.remove("answer_without_mark")

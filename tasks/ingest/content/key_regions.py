@@ -1,4 +1,4 @@
-"""The parts of a paper that hold answers: at its end, and inside its sections."""
+"""The parts of a paper that hold answers, at its end or between two of its parts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from tasks.ingest.content.key_marks import KeyPart, split_inline
+from tasks.ingest.content.number_runs import LEAST_GIVEN, NumberRun, find_run, list_values
+from tasks.ingest.content.region_titles import MAX_HEADING, find_region_headings, is_region_heading
 from tasks.ingest.layout.headings import (
     FIRST_OPTION,
     RUN_OF_KEYS,
@@ -18,14 +18,10 @@ from tasks.ingest.layout.headings import (
     read_heading,
 )
 from tasks.ingest.layout.key_lines import read_key_line
-from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import Section
-from tasks.ingest.readers.extraction import Line
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer
-from tasks.ingest.words.grammar import answer_mark, asking, key_title, may_open_answer, number_word
-from tasks.ingest.words.labels import Label, counts_questions, is_sure
+from tasks.ingest.words.grammar import answer_mark, asking, may_open_answer
+from tasks.ingest.words.labels import COUNTING, Label, is_sure
 from tasks.questions import has_blank
 
 
@@ -97,7 +93,7 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
             and not label.is_weak
             and run is not None
             and (run.style, run.last + 1) == (label.style, label.value)
-            and len(given) >= _LEAST_GIVEN * run.count
+            and len(given) >= LEAST_GIVEN * run.count
             and len(read_key_line(piece.text)) < 2
             and _asks_again(pieces, place, headings)
         ):
@@ -117,8 +113,6 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
     return len(pieces)
 
 
-# So many of the questions before an answer part it must answer before a next number can ask again.
-_LEAST_GIVEN = 0.6
 _ASKING_LINES = 12
 
 
@@ -186,172 +180,11 @@ def _fold_question(piece: Piece) -> str:
 _SIGNS = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True)
-class NumberRun:
-    """The numbers that count questions, one by one, in the lines above an answer part."""
-
-    style: str
-    first: int
-    last: int
-
-    @property
-    def count(self) -> int:
-        """How many they are."""
-        return self.last - self.first + 1
+_OPENING_STYLES = (*COUNTING, "cn", "part")
 
 
-_RUN_STYLES = ("num", "paren", "nump", "word", "bracket")
-_OPENING_STYLES = (*_RUN_STYLES, "cn", "part")
-
-
-def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
-    """The last run of numbers that counts questions; None where nothing is counted."""
-    runs: dict[str, NumberRun] = {}
-    for piece in pieces:
-        label = piece.label
-        if not is_sure(label, _RUN_STYLES):
-            continue
-        own = runs.pop(label.style, None)  # the last one met is the last one kept
-        if own is not None and label.value == own.last + 1:
-            runs[label.style] = NumberRun(own.style, own.first, last_number(label.text) or label.value)
-        else:
-            runs[label.style] = (
-                own
-                if own is not None and own.last == label.value
-                else NumberRun(label.style, label.value, label.value)
-            )
-    found = [*runs.values()]
-    outer = [run for run in found if run.style not in ("paren", "nump")]
-    if found and found[-1].style in ("paren", "nump") and found[-1].first == 1 and outer:
-        return outer[-1]
-    return found[-1] if found else None
-
-
-def list_values(piece: Piece) -> list[int]:
-    """The numbers that a line of answers answers."""
-    entries = read_key_line(piece.text)
-    if entries:
-        return [entry.number for entry in entries]
-    inline = [number for number, _, _ in split_inline(piece)]
-    label = piece.label
-    return inline or (
-        [*range(label.value, (last_number(label.text) or label.value) + 1)] if label is not None else []
-    )
-
-
-def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Piece]:
-    """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
-    kept: list[Piece] = []
-    found: list[Piece] = []
-    # the numbers of a section that is one question are its parts
-    block = None if section.is_question or _ASKS_ONCE.search(section.heading) else _find_block(section)
-    asked = [place for place, piece in enumerate(section.pieces) if _asks_or_offers(piece)]
-    numbers = {piece.label.value for piece in section.pieces if counts_questions(piece.label)}
-    for place, piece in enumerate(section.pieces[: block[0] if block is not None else None]):
-        entries = read_key_line(piece.text)
-        is_last = not asked or place > asked[-1]
-        # the letters of `Answers: 1 B, 2 A, 3 C, 4 B` run from A to B, too
-        is_own = is_last and {entry.number for entry in entries} == numbers
-        is_named = ANSWER_MARK.match(piece.text) or (is_own and _NAMED_ROW.match(piece.text))
-        is_key = is_named or not offers_options([piece], True)
-        if len(entries) >= 2 and is_key and (is_last or _TELLS_DATA.search(piece.text) is None):
-            if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
-                kept.pop()
-            found.append(piece)
-        elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
-            kept.append(piece)
-    if block is not None:
-        begin, offset = block
-        found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
-    if found:
-        keys.append(KeyPart(found, section.number, section.fine, index))
-    return kept
-
-
-# `Ключ: 1 – B, 2 – A`: a word of any language before the first number
-_NAMED_ROW = re.compile(r"\s*[^\W\d_]{3,16}\s*[:：]\s*[（(]?\d")
-# `（共1小题，每小题16分）`
-_ASKS_ONCE = re.compile(r"共\s*[1１一]\s*[小大]?题")
-# above a question, `Buses: 1/A 2/B` is what it shows
-_TELLS_DATA = re.compile(r"\d\s*[>/]\s*[A-Ja-j]")
-
-
-def _asks_or_offers(piece: Piece) -> bool:
-    return not read_key_line(piece.text) and (
-        counts_questions(piece.label) or FIRST_OPTION.match(piece.text) is not None
-    )
-
-
-def _names_keys(piece: Piece) -> bool:
-    """Whether a line is a word or two and nothing else, as what names the keys below it."""
-    text = piece.text.strip(" :：-—=")
-    return (
-        len(text) <= 16 and piece.label is None and re.fullmatch(r"[^\W\d]+(?: [^\W\d]+)?", text) is not None
-    )
-
-
-def _find_block(section: Section) -> tuple[int, int] | None:
-    """Where the one `答案：1）… 2）…` that answers the questions above it begins: piece and index."""
-    marked = [
-        (index, mark.end())
-        for index, piece in enumerate(section.pieces)
-        if piece.text.lstrip()[:1] in ANSWER_STARTS and (mark := ANSWER_MARK.match(piece.text)) is not None
-    ]
-    run = find_run(section.pieces[: marked[0][0]]) if len(marked) == 1 else None
-    if run is None or run.count < 2:
-        return None
-    index, end = marked[0]
-    parts = (section.pieces[index].cut(end), *section.pieces[index + 1 :])
-    given = [
-        value
-        for piece in parts
-        # numbers of another form are points within an answer
-        if piece.label is None or piece.label.style == run.style
-        for value in list_values(piece)
-    ]
-    is_run = given == [*range(run.first, run.first + len(given))] and run.first + len(given) <= run.last + 1
-    return (index, end) if is_run and len(given) >= max(2, _LEAST_GIVEN * run.count) else None
-
-
-_REGION = re.compile(
-    r"^(?!\s*[一二三四五六七八九十]+[、.．][^答]{0,24}解答)\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|(?<![\u4e00-\u9fff])(?:部分|详细|全部|逐题)(?:试题|题目)?(?:解析|详解)|答案)"
-    r"(?:及|与|與|和)?(?:评分标准|評分標準|评分细则|解析|详解|詳解|要点|要點|评分参考|提示|速查表?|一览表?|汇总)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker)\b|Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s['’]?)?)\s+)?(?:(?<=['’s] )notes|(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
-    + key_title()
-    + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Quiz|Exam|Unit|Chapter|Module|Lesson|Week|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
-    rf"(?:(?<=s|n|i|ы|e|a|o)\s+(?!{number_word()})[^\W\d_]{{3,20}}\s+\d{{1,2}})?(?:\s*[（(\[][^()（）\[\]]{{0,30}}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
-    re.IGNORECASE,
-)
-_NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确|备选")
-_LINE_OF_ANSWERS = re.compile(
-    r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：]|(?i:(?:answer|solution)s?(?:\s+keys?)?|keys?)\s*(?:[（(][^()（）]{1,24}[)）]\s*)?[:：])\s*(?=[（(]?\d{1,3}\s*(?:[.．、)）~～\-—至]|[a-jA-J]\b))"
-)
 _OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
 _ASKS = re.compile(r"\s*(?:(?:答|解)\s*[:：]|\d{1,3}\s*[.．、].*[？?]\s*$)")
-
-
-def find_region_headings(pieces: Sequence[Piece | Line]) -> list[int]:
-    """Return the indices of the lines that say nothing but that answers follow."""
-    titles = {piece.text.strip().casefold() for piece in pieces[:_TITLE_LINES]}
-    return [
-        index
-        for index, piece in enumerate(pieces)
-        if is_region_heading(piece.text)
-        or (
-            _names_answers(piece.text)
-            and len(piece.text) <= _MAX_TITLE
-            and (named := _NAMES_PAPER.fullmatch(piece.text)) is not None
-            and (named["title"] or named["before"]).casefold() in titles
-        )
-    ]
-
-
-# `KEY Progress Test 3`, `Grade 5 Mathematics Answer Key`, where the paper is called so
-_ANSWERS = r"(?i:(?:answer\s+)?keys?|answers?|solutions?)"
-_NAMES_PAPER = re.compile(
-    rf"{_ANSWERS}\s*[:–—-]?\s*(?P<title>[^\s:–—-].{{3,60}}?)\s*|(?P<before>\S.{{3,60}}?)\s*[:–—-]?\s*\b{_ANSWERS}\s*"
-)
-_TITLE_LINES = 8
 
 
 def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) -> int | None:
@@ -395,7 +228,7 @@ def _find_answered(pieces: Sequence[Piece]) -> int:
         and (mark := answer_mark().match(piece.text)) is not None
         and mark[1].strip()
     )
-    return offered[0] if marked >= max(_LEAST_ANSWERED, _LEAST_GIVEN * len(offered)) else 0
+    return offered[0] if marked >= max(_LEAST_ANSWERED, LEAST_GIVEN * len(offered)) else 0
 
 
 _KEYED = re.compile(r"\s*(?:[（(\[][A-Ja-j][)）\]](?:\s|$)|[A-J][.。]?\s*$)")
@@ -407,13 +240,13 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
     keyed = [
         place
         for place, piece in enumerate(pieces)
-        if is_sure(label := piece.label, _RUN_STYLES) and _KEYED.match(piece.text[label.end :]) is not None
+        if is_sure(label := piece.label, COUNTING) and _KEYED.match(piece.text[label.end :]) is not None
     ]
     if len(keyed) < _LEAST_KEYED or keyed[0] < _LEAST_KEYED:
         return _find_titled(pieces)
     index = keyed[0] - 1
     run = find_run(pieces[:index])
-    is_title = pieces[index].label is None and len(pieces[index].text.strip()) <= _MAX_HEADING
+    is_title = pieces[index].label is None and len(pieces[index].text.strip()) <= MAX_HEADING
     if not is_title or run is None or has_options_ahead(pieces[keyed[0] :]):
         return None
     return index if _answers_run(run, pieces[:index], pieces[keyed[0] :]) else None
@@ -438,7 +271,7 @@ def _find_titled(pieces: Sequence[Piece]) -> int | None:
     for place in titles[-_LEAST_KEYED:]:
         run = find_run(pieces[:place])
         below = pieces[place + 1 :]
-        counts = [label.value for piece in below if is_sure(label := piece.label, _RUN_STYLES)]
+        counts = [label.value for piece in below if is_sure(label := piece.label, COUNTING)]
         if (
             run is not None
             and run.first == 1
@@ -476,98 +309,6 @@ def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
         if other.value == 1:
             return place > 0
     return False
-
-
-_MAX_HEADING = 48
-_RULES = "=-—–─━_*#~·.…☆★▼▽▲△◆◇■●◎※❖➤▶► \t"
-
-
-@lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
-def is_region_heading(text: str) -> bool:
-    """True for a line that says nothing but that answers follow."""
-    folded = text.strip()
-    if _DASHED.search(folded) is not None and len(folded) <= _MAX_TITLE:
-        # `MARKING SCHEME – TEST II – HISTORY`, `Final, Version 2 — INSTRUCTOR KEY (do not post)`
-        parts = [part for part in _DASHED.split(folded) if " " in part.strip()]
-        if any(_says_answers(part.strip()) for part in parts):
-            return True
-    if len(folded) > _MAX_HEADING and folded[0] not in _RULES:
-        return False
-    if (len(folded) > 8 or not folded[:1].isascii()) and folded[:1] in _RULES:
-        inner = folded.strip(_RULES)  # a rule of any length on both sides
-        if folded[-1] in _RULES and _FRAMED.match(inner) is not None:
-            return True
-        folded = inner or folded
-    return _says_answers(folded)
-
-
-# between rules: `答案在下面，做完再看`
-_FRAMED = re.compile(r"(?:(?:参考|标准|正确)?答案|(?i:answers|key)\b)(?!.*(?:写|填|涂|[？?])).{0,24}$")
-
-
-_DASHED = re.compile(r"\s[-–—|]\s")
-_MAX_TITLE = 90
-
-
-# `参考答案（自己做的，有错请指出）`, but no `答案（请填在下表中）`
-_REMARKED = re.compile(
-    r"(?P<title>\W*(?:参考|标准|试题|正确)?(?:答案|解答)(?:[与及和]?(?:解析|详解|评分标准))?)\s*[（(](?!.*[填写涂选]|.*作答)[^（()）]{1,30}[)）]\s*[:：]?\s*"
-)
-
-
-def _says_answers(text: str) -> bool:
-    remarked = _REMARKED.fullmatch(text)
-    text = remarked["title"] if remarked is not None else text
-    return (
-        len(text) <= _MAX_HEADING
-        and _names_answers(text)
-        and bool(_REGION.match(text))
-        and not _NO_HEADING.search(text)
-    )
-
-
-def _names_answers(text: str) -> bool:
-    """Whether a line holds one of the words without which the pattern matches nothing."""
-    if _HAN_NAMED.search(text) is not None:
-        return True
-    # answer, solution, key, marking: parts of them whose letters have no further forms in other case
-    lowered = text.lower()
-    return _NAMED.search(lowered) is not None
-
-
-_HAN_NAMED = re.compile("答案|解答|解析|详解|[评評]分[标標]准|評分標準|[试試][题題]解析")
-_NAMED = re.compile("wer|olu|ey|mar|er['’s]{1,2} not|" + key_title().lower())
-
-
-_LINE_STARTS = tuple("AaSsKk")
-
-
-def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Put the one line of answers that closes a paper below a line `答案：` of its own.
-
-    The line looks like `答案：1.C 2.A 3.…`.
-    """
-    found = [
-        index
-        for index, piece in enumerate(pieces)
-        if ("答案" in piece.text or piece.text.lstrip()[:1] in _LINE_STARTS)
-        and _LINE_OF_ANSWERS.match(piece.text) is not None
-    ]
-    if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
-        return list(pieces)
-    piece = pieces[found[0]]
-    if "答案" not in piece.text and any(
-        (place > found[0] and other.label is not None and other.label.style in _RUN_STYLES)
-        or (other is not piece and match_answer(other.text) is not None)
-        for place, other in enumerate(pieces)
-    ):
-        return list(pieces)  # `Answer: 1. It is cheap. 2. It is light.` of one question
-    mark = _LINE_OF_ANSWERS.match(piece.text)
-    rest = piece.cut(mark.end() if mark is not None else 0)
-    if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
-        return list(pieces)
-    head = piece.cut(0, len(piece.text) - len(rest.text))
-    return [*pieces[: found[0]], head, rest, *pieces[found[0] + 1 :]]
 
 
 def _is_title(pieces: Sequence[Piece], index: int) -> bool:
@@ -663,7 +404,7 @@ def _asks_one(pieces: Sequence[Piece], place: int) -> bool:
         label is not None
         and label.style == "cnp"
         and read_heading(pieces[place].text) is None
-        and (below is None or below.style not in _RUN_STYLES)
+        and (below is None or below.style not in COUNTING)
     )
 
 
@@ -705,4 +446,4 @@ def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Pie
         return values == [run.first] and run.first > 1
     if values[:1] != [run.first]:  # the keys of the others stand elsewhere
         return len(values) > 1 and values[-1] == run.last
-    return len(values) >= max(2, _LEAST_GIVEN * run.count)
+    return len(values) >= max(2, LEAST_GIVEN * run.count)

@@ -31,10 +31,11 @@ from tasks.ingest.content.key_marks import (
     look_ahead,
     read_run,
 )
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.layout.furniture import is_noise
 from tasks.ingest.layout.headings import RUN_OF_KEYS
-from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
+from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces, rewrite
 from tasks.ingest.layout.sections import divide
 from tasks.ingest.readers.extraction import Line, join_lines

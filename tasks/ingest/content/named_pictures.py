@@ -12,6 +12,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, SHOWN_MARK, read_picture_number
 from tasks.ingest.words.grammar import answer_mark, is_closing_line
+from tasks.ingest.words.labels import HEADING
 from tasks.questions.pictures import write_mark
 
 
@@ -549,9 +550,7 @@ def follow_sections(pieces: list[Piece]) -> list[Piece]:
     Such a section begins with a picture below its heading, has one above every number, and none below its last question.
     """
     heads = [
-        at
-        for at, piece in enumerate(pieces)
-        if piece.label is not None and piece.label.style in ("cn", "part", "roman")
+        at for at, piece in enumerate(pieces) if piece.label is not None and piece.label.style in HEADING
     ]
     moved: dict[int, int] = {}
     for head, end in pairwise([*heads, len(pieces)]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -218,27 +218,19 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
     _take_offered_truths(drafts)
     _take_form_words(drafts)
     _take_bare_worth(drafts)
-    tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
-    counts: dict[int, int] = defaultdict(int)
+    tails: dict[tuple[int, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    counts = Counter(draft.section for draft in drafts)
     for draft in drafts:
-        counts[draft.section] += 1
-        for is_stem in (True, False)[: 2 if draft.options else 1]:
-            tail = _FORM_TAIL.search(_read_end(draft, is_stem)[-_LONGEST_TAIL:])
-            said = (tail["held"] or tail["worth"]) if tail is not None else ""
-            shape = _VARYING.sub("0", said)
-            if (
-                tail is not None
-                and shape.strip(" 0,.")
-                and read_key(said) is None
-                and read_truth(said) is None
-            ):
-                tails[draft.section, is_stem, shape].append((draft, tail))
-    for (section, is_stem, _), found in tails.items():
+        tail = _FORM_TAIL.search(draft.stem[-_LONGEST_TAIL:])
+        said = (tail["held"] or tail["worth"]) if tail is not None else ""
+        shape = _VARYING.sub("0", said)
+        if tail is not None and shape.strip(" 0,.") and read_key(said) is None and read_truth(said) is None:
+            tails[draft.section, shape].append((draft, tail))
+    for (section, _), found in tails.items():
         varies = len({tail[0].strip() for _, tail in found}) > 1
         is_usual = len(found) >= max(_LEAST_TAILS, _LEAST_SHARE * counts[section])
         if varies and (is_usual or len(found) == max(_LEAST_OF_ALL, counts[section])):
-            for draft, tail in found:
-                _cut_tail(draft, tail, is_stem)
+            _cut_tails(found)
 
 
 # `… mean? *`, `… mean? * 1 point`: what must be answered, as forms print it
@@ -255,8 +247,7 @@ def _take_required(drafts: Sequence[Draft]) -> None:
     if any(_POINTER.search(draft.stem) for draft, _ in found):
         return
     if len(found) >= max(_LEAST_OF_ALL, _LEAST_SHARE * len(drafts)):
-        for draft, tail in found:
-            _cut_tail(draft, tail, is_stem=True)
+        _cut_tails(found)
 
 
 _BOX = re.compile(r"\s[☐□▢▯]\s*$")
@@ -264,40 +255,34 @@ _BOX = re.compile(r"\s[☐□▢▯]\s*$")
 
 def _take_boxes(drafts: Sequence[Draft]) -> None:
     """Take the empty box behind the stems of choices, where most of a section have one."""
-    found: dict[int, list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
-    counts: dict[int, int] = defaultdict(int)
-    for draft in drafts:
-        counts[draft.section] += 1
-        tail = _BOX.search(draft.stem) if draft.options else None
-        if tail is not None:
-            found[draft.section].append((draft, tail))
-    for section, own in found.items():
-        if len(own) >= max(_LEAST_OF_ALL, _LEAST_SHARE * counts[section]):
-            for draft, tail in own:
-                _cut_tail(draft, tail, is_stem=True)
+    counts = Counter(draft.section for draft in drafts)
+    for (section,), found in _list_tails([draft for draft in drafts if draft.options], _BOX).items():
+        if len(found) >= max(_LEAST_OF_ALL, _LEAST_SHARE * counts[section]):
+            _cut_tails(found)
 
 
 def _take_offered_truths(drafts: Sequence[Draft]) -> None:
     """Take `(V / F)`, `Vrai / Faux` from stems where all of a section end so, and it judges."""
-    for (section, one, other), found in _list_tails(drafts, _OFFERED_TAIL).items():
-        group = [draft for draft in drafts if draft.section == section and not draft.options]
+    free = [draft for draft in drafts if not draft.options]
+    for (section, one, other), found in _list_tails(free, _OFFERED_TAIL).items():
+        group = [draft for draft in free if draft.section == section]
         judges = {read_truth(one), read_truth(other)} == {"true", "false"}
         is_typed = all(draft.question_type == "true_false" for draft in group)
         least = _MOST_OFFERED * len(group) if judges else len(group) if is_typed else len(drafts) + 1
         if len(found) >= max(_LEAST_OF_ALL, least):
-            for draft, tail in found:
+            for draft, _ in found:
                 draft.question_type = "true_false"
                 draft.fine = draft.fine or match_exactly("true_false")
-                _cut_tail(draft, tail, is_stem=True)
+            _cut_tails(found)
 
 
 def _list_tails(
     drafts: Sequence[Draft], pattern: re.Pattern[str]
 ) -> dict[tuple[Any, ...], list[tuple[Draft, re.Match[str]]]]:
-    """What stems without options end with, by section and by the groups of the pattern."""
+    """What stems end with, by section and by the groups of the pattern."""
     found: dict[tuple[Any, ...], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     for draft in drafts:
-        tail = pattern.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
+        tail = pattern.search(draft.stem[-_LONGEST_TAIL:])
         if tail is not None and tail.start() > 0:
             found[draft.section, *tail.groups()].append((draft, tail))
     return found
@@ -308,11 +293,10 @@ _WORD_TAIL = re.compile(r"(?<=[.?!。？！)）])\s*(?P<name>[^\W\d_][^.?!:：\n
 
 def _take_form_words(drafts: Sequence[Draft]) -> None:
     """Take `Correction: ____` from the stems of a section all of which end so."""
-    asked = [draft for draft in drafts if draft.question_type != "fill_in_the_blank"]
+    asked = [draft for draft in drafts if not draft.options and draft.question_type != "fill_in_the_blank"]
     for (section, _), found in _list_tails(asked, _WORD_TAIL).items():
         if len(found) == max(_LEAST_OF_ALL, sum(1 for one in drafts if one.section == section)):
-            for draft, tail in found:
-                _cut_tail(draft, tail, is_stem=True)
+            _cut_tails(found)
 
 
 # `… recognises L. (10)`: a number in brackets closes a line of every question, as no equation's does
@@ -338,20 +322,13 @@ _LEAST_WORTH = 2
 _LONGEST_TAIL, _MOST_OFFERED = 56, 0.7
 
 
-def _read_end(draft: Draft, is_stem: bool) -> str:
-    return draft.stem if is_stem else draft.options[-1][1]
-
-
-def _cut_tail(draft: Draft, tail: re.Match[str], is_stem: bool) -> None:
-    text = _read_end(draft, is_stem)
-    kept = text[: len(text) - (len(tail.string) - tail.start())].rstrip()
-    if not kept:
-        return
-    if is_stem:
+def _cut_tails(found: Sequence[tuple[Draft, re.Match[str]]]) -> None:
+    for draft, tail in found:
+        kept = draft.stem[: len(draft.stem) - (len(tail.string) - tail.start())].rstrip()
+        if not kept:
+            continue
         draft.stem = kept
-    else:
-        draft.options[-1] = (draft.options[-1][0], kept)
-    said = tail.groupdict()
-    worth = said.get("held") or said.get("worth") or ""
-    if draft.marks is None and _WORTH.fullmatch(worth):
-        draft.marks = read_points(worth)
+        said = tail.groupdict()
+        worth = said.get("held") or said.get("worth") or ""
+        if draft.marks is None and _WORTH.fullmatch(worth):
+            draft.marks = read_points(worth)

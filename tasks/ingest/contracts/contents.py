@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.drafts import KEYED_TYPES, Draft
+from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
@@ -25,7 +25,6 @@ from tasks.ingest.words.signs import asks_by_sign, ends_asking, ends_in_blank
 
 # From how many questions on a section shows what is usual in it, and how many of them must do so.
 _MIN_ALIKE, _MOST = 4, 0.8
-_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 
 def keep_apart(reading: Reading, found: ContractCheck) -> None:
@@ -584,7 +583,7 @@ def keep_keys_out(reading: Reading, found: ContractCheck) -> None:
         )
     if holding:
         for draft in reading.drafts:
-            if not draft.answer and draft.question_type in _KEYED:
+            if not draft.answer and draft.question_type in KEYED_TYPES:
                 found.doubt(draft, "answer_part_without_it")
 
 

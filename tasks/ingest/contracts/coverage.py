@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from tasks.ingest.contracts.asking import has_title
 from tasks.ingest.contracts.readings import ContractCheck, Reading
-from tasks.ingest.layout.headings import is_chapter, read_heading
+from tasks.ingest.layout.headings import FIRST_OPTION, is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import names_rules
+from tasks.ingest.layout.rules import names_rules
 from tasks.ingest.words.labels import PARTS, Label, form_of, is_sure
 from tasks.ingest.words.signs import ends_asking
 
@@ -181,7 +181,7 @@ def _tell_texts(*texts: str | tuple[str, str] | None) -> str:
 
 def _asks(pieces: Sequence[Piece], place: int) -> bool:
     """Whether a numbered line asks, offers or stands in a list below a title with marks."""
-    if any(ends_asking(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
+    if any(ends_asking(piece.text) or FIRST_OPTION.match(piece.text) for piece in pieces[place : place + 2]):
         return True
     first = place
     while first and is_sure(label := pieces[first].label, _COUNTING) and label.value > 1:
@@ -197,7 +197,6 @@ def _is_like(label: Label, own: Label) -> bool:
 
 
 _SENTENCE = re.compile(r"[。.!！;；]\s*$")
-_OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 _SIGNS = re.compile(r"[\W_]+")
 
 

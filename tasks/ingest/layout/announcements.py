@@ -9,16 +9,11 @@ from typing import NamedTuple
 
 import yaml
 
-from tasks.ingest.words.labels import read_number
+from tasks.ingest.words.labels import SPELLED, read_number
 from tasks.ingest.words.points import EACH, NUMBER, QUESTION, TOTAL, UNIT, read_points
 from tasks.ingest.words.word_lists import WORDS
 
-_ENGLISH = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "fifteen": 15, "sixteen": 16, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
-    "sixty": 60, "eighty": 80, "hundred": 100,
-}  # fmt: skip
-_NUM = rf"((?<!\d){NUMBER}|[一二两三四五六七八九十]{{1,3}}|(?i:{'|'.join(_ENGLISH)})\b)"
+_NUM = rf"((?<!\d){NUMBER}|[一二两三四五六七八九十]{{1,3}}|(?i:{'|'.join(SPELLED)})\b)"
 _FRAGMENTS = {"NUM": _NUM, "POINT": UNIT, "EACH": EACH, "TOTAL": TOTAL, "QUESTION": QUESTION}
 _MAY = re.compile(_NUM)
 # What holds none of these announces nothing of the kind: the patterns are many, and what they look for is rare.
@@ -113,9 +108,7 @@ def _values(match: re.Match[str]) -> list[int]:
 
 
 def _number(token: str) -> float | None:
-    if token[:1].isdigit():
-        return read_points(token)
-    return _ENGLISH.get(token.casefold()) or read_number(token.replace("两", "二"))
+    return read_points(token) if token[:1].isdigit() else read_number(token)
 
 
 def _find(text: str, name: str) -> re.Match[str] | None:

@@ -367,22 +367,16 @@ def _write(lines: IndexedLines, found: Sequence[_Key]) -> IndexedLines:
     usual = max(set(above), key=above.count)
     # `Answer to Question 3`, on a line of its own above each of them
     has_heading = above.count(usual) >= 0.7 * len(found) and _WORD.search(usual) is not None
-    written: list[Piece] = []
-    by_place = {key.piece: key for key in found}
-    for place, piece in enumerate(pieces):
-        key = by_place.get(place)
-        if key is None:
-            written.append(piece)
-            continue
+    changed: dict[int, Piece] = {}
+    for key in found:
+        piece = pieces[key.piece]
         letters = re.sub(
             r"[^A-J]|(?i:and)", "", key.letters.upper() if len(key.letters) == 1 else key.letters
         )
-        mark = _choose_mark(piece.text) + letters
-        if has_heading and written and _DIGITS.sub("#", written[-1].text.casefold()).strip() == usual:
-            written.pop()
         gap = " " if piece.text[key.end :].strip() else ""
-        written.append(rewrite(piece, key.end, f"{mark}{gap}"))
-    return IndexedLines(written)
+        changed[key.piece] = rewrite(piece, key.end, f"{_choose_mark(piece.text)}{letters}{gap}")
+    headings = {key.piece - 1 for key, said in zip(found, above, strict=True) if said == usual}
+    return lines.replace(changed, headings if has_heading else ())
 
 
 # above `答案 A B C`: the numbers of a key table

@@ -23,12 +23,7 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
         return lines  # `[ ] 1. …`: the place for what judges a statement
     if min(ticked, len(found) - ticked) < _LEAST_SQUARES and not is_unticked:
         return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), "☑ " if match["tick"] else "☐ ")
-            for place, match in found.items()
-        }
-    )
+    return lines.write(found, lambda match: "☑ " if match["tick"] else "☐ ")
 
 
 # `□ a) the mill`: a box to cross before an option with its letter
@@ -118,18 +113,16 @@ def part_boxes(lines: IndexedLines) -> IndexedLines:
 
     So with the two that judge, wherever their boxes stand: `Hands are clean. True ☐  False ☐`.
     """
-    kept: list[Piece] = []
-    for piece in lines.pieces:
-        judging = _part_judging(piece) if piece.kind != "table" else []
-        if judging:
-            kept += judging
+    parts: dict[int, list[Piece]] = {}
+    for place, piece in enumerate(lines.pieces):
+        if piece.kind == "table":
             continue
         begins = [match.start() for match in _NEXT_BOX.finditer(piece.text)] if _BOX.match(piece.text) else []
-        if begins and piece.kind != "table":
-            kept += [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]
-        else:
-            kept.append(piece)
-    return IndexedLines(kept) if len(kept) > len(lines.pieces) else lines
+        if judging := _part_judging(piece):
+            parts[place] = judging
+        elif begins:
+            parts[place] = [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]
+    return lines.part(parts)
 
 
 _SAID_ABOVE = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from tasks.ingest.layout.headings import FIRST_OPTION
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
@@ -70,14 +69,7 @@ def _write_field_lines(lines: IndexedLines) -> IndexedLines:
     numbers = [int(match["number"]) for match in found.values()]
     if len(found) < _MIN_TITLED or numbers != [*range(numbers[0], numbers[0] + len(numbers))]:
         return lines
-    return lines.replace(
-        {
-            place: rewrite(
-                lines.pieces[place], match.end(), f"第{match['number']}题 {match['type'] or ''}".rstrip()
-            )
-            for place, match in found.items()
-        }
-    )
+    return lines.write(found, lambda match: f"第{match['number']}题 {match['type'] or ''}".rstrip())
 
 
 _REPLY = re.compile(r"(?:我的|你的|您的|学生|考生)回答\s*[:：]")
@@ -91,21 +83,20 @@ _REPLY_LINES = 2
 def _settle_replies(lines: IndexedLines) -> IndexedLines:
     """Take a reply judged right for the answer, where none is printed; drop all others."""
     pieces = lines.pieces
-    kept: list[Piece] = []
+    settled: dict[int, list[Piece]] = {}
     for place, piece in enumerate(pieces):
         reply = _REPLY.match(piece.text.lstrip()) if piece.kind != "table" else None
         begin = len(piece.text) - len(piece.text.lstrip()) + reply.end() if reply is not None else 0
         verdict = _VERDICT.search(piece.text, begin) if reply is not None else None
         if verdict is None or not piece.text[begin : verdict.start()].strip() or "答案" in piece.text:
-            kept.append(piece)  # `您的回答：√` is the reply itself
-            continue
+            continue  # `您的回答：√` is the reply itself
         beside = (
             *pieces[max(place - _REPLY_LINES, 0) : place],
             *pieces[place + 1 : place + 1 + _REPLY_LINES],
         )
-        if verdict["right"] and not any(match_answer(one.text) for one in beside):
-            kept.append(rewrite(piece.cut(0, verdict.start()), begin, "答案："))
-    return IndexedLines(kept) if kept != list(pieces) else lines
+        is_key = verdict["right"] and not any(match_answer(one.text) for one in beside)
+        settled[place] = [rewrite(piece.cut(0, verdict.start()), begin, "答案：")] if is_key else []
+    return lines.part(settled)
 
 
 _SHARE = re.compile(
@@ -232,8 +223,7 @@ _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
     """Drop the bubble to fill in before an option, `O A: the learning rate`."""
     found = lines.find(_BUBBLE, "Oo")
-    bare = {place: rewrite(lines.pieces[place], match.end(), "") for place, match in found.items()}
-    return lines.replace(bare) if len(found) >= 4 else lines
+    return lines.write(found, lambda _: "") if len(found) >= 4 else lines
 
 
 # So many stems must stand below a number and a title, and so large a share of all.
@@ -272,7 +262,7 @@ _TYPE_LINE = re.compile(
 
 def _write_type_lines(lines: IndexedLines) -> IndexedLines:
     """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag."""
-    found: list[tuple[int, str]] = []
+    joined: dict[int, list[Piece]] = {}
     numbers: list[int] = []
     pieces = lines.pieces
     for index, label in enumerate(lines.labels[:-1]):
@@ -284,19 +274,12 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
             and match_type_name(match.group("name")) is not None
             and pieces[index + 1].label is None
         ):
-            found.append((index, match.group("name")))
+            head = rewrite(pieces[index], len(pieces[index].text), f" [{match['name']}]", label.end)
+            joined |= {index: [], index + 1: [run_on(head, pieces[index + 1])]}
             numbers.append(label.value)
-    if len(found) < 2 or any(right <= left for left, right in pairwise(numbers)):
+    if len(numbers) < 2 or any(right <= left for left, right in pairwise(numbers)):
         return lines
-    joined: list[Piece] = []
-    names = dict(found)
-    for index, piece in enumerate(pieces):
-        label = pieces[index - 1].label if index - 1 in names else None
-        if label is not None:
-            head = rewrite(joined.pop(), len(pieces[index - 1].text), f" [{names[index - 1]}]", label.end)
-            piece = run_on(head, piece)
-        joined.append(piece)
-    return IndexedLines(joined)
+    return lines.part(joined)
 
 
 _TYPE_BEFORE = re.compile(
@@ -317,12 +300,7 @@ def _write_types_before(lines: IndexedLines) -> IndexedLines:
             numbers.append(int(match["number"]))
     if len(found) < _MIN_TITLED or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), f"{match['number']}. [{match['name']}] ")
-            for place, match in found.items()
-        }
-    )
+    return lines.write(found, lambda match: f"{match['number']}. [{match['name']}] ")
 
 
 _TAIL_ANSWER = re.compile(r"(?<=[\s._?？。])(?P<sign>#{1,2}|=>|>>|\|\|)\s*(?P<answer>[^\s#=>|][^#|]*)$")
@@ -345,18 +323,12 @@ def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
     asking = sum(1 for match in own.values() if asks_by_sign(match.string[: match.start()]))
     if asking < _MOST_ASKING * len(own):
         return lines
-    written: list[Piece] = []
-    for index, piece in enumerate(lines.pieces):
-        if index not in own:
-            written.append(piece)
-            continue
-        match = own[index]
-        answer = piece.cut(match.start("sign"))
-        written += [
-            piece.cut(0, match.start("sign")),
-            rewrite(answer, match.start("answer") - match.start("sign"), "Answer: "),
-        ]
-    return IndexedLines(written)
+    parts: dict[int, list[Piece]] = {}
+    for index, match in own.items():
+        piece, begin = lines.pieces[index], match.start("sign")
+        answer = rewrite(piece.cut(begin), match.start("answer") - begin, "Answer: ")
+        parts[index] = [piece.cut(0, begin), answer]
+    return lines.part(parts)
 
 
 _LONE_LETTER = re.compile(r"\s*([A-J])\s*[.．、:：)）]?\s*")
@@ -397,13 +369,8 @@ def _join_letters(lines: IndexedLines) -> IndexedLines:
         index = places[-1] + 1
     if sum(1 for group in sets if len(group) > 2) < 2:
         return lines
-    lone = {place for group in sets for place in group}
-    joined: list[Piece] = []
-    for place, piece in enumerate(pieces):
-        if place in lone:
-            continue
-        if place - 1 in lone:
-            own = pieces[place - 1]
-            piece = replace(rewrite(piece, 0, f"{_read_lone(own)}. "), start=own.start)
-        joined.append(piece)
-    return IndexedLines(joined)
+    joined: dict[int, list[Piece]] = {}
+    for place in chain.from_iterable(sets):
+        option = rewrite(pieces[place + 1], 0, f"{_read_lone(pieces[place])}. ")
+        joined |= {place: [], place + 1: [option.begin_at(pieces[place].start)]}
+    return lines.part(joined)

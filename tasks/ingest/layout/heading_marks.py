@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.layout.headings import MARKS_GROUP, read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, STRONG_STYLES, read_heading
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, is_sure
 from tasks.ingest.words.lexicon import match_exactly
@@ -14,7 +14,6 @@ _HEADING = re.compile(
     r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fffA-Z])"
 )
 _TITLE = re.compile(r"[（(][^（()）]*[)）]|[^\u4e00-\u9fffA-Za-z（(/ -]|\s{2,}")
-_SECTIONS = ("cn", "part", "roman", "cnp")
 _HEADING_NUMERAL = re.compile("[一二三四五六七八九十Ⅰ-Ⅻ]")
 _HEADING_STARTS = frozenset("第一二三四五六七八九十ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 
@@ -56,7 +55,7 @@ def write_headings(lines: IndexedLines) -> IndexedLines:
         if match is None or piece.kind == "table":
             continue
         heading = read_heading(text)
-        if heading is not None and heading.label is not None and heading.label.style in _SECTIONS:
+        if heading is not None and heading.label is not None and heading.label.style in STRONG_STYLES:
             continue
         title = _TITLE.split(text[match.end() :].strip(), maxsplit=1)[0].strip()
         if title.startswith(("题", "部分")) or match_exactly(title) is None:

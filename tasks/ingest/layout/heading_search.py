@@ -24,7 +24,7 @@ from tasks.ingest.layout.headings import (
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
 from tasks.ingest.words.grammar import asking
-from tasks.ingest.words.labels import Label, is_sure
+from tasks.ingest.words.labels import COUNTING, Label, is_sure
 from tasks.ingest.words.lexicon import FineType, find_type_by_pattern, match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, COUNTS_POINTS, WORTH, read_points
 
@@ -155,7 +155,7 @@ def drop_part_labels(pieces: Sequence[Piece]) -> list[Piece]:
     """
     labels = [piece.label if piece.kind != "table" else None for piece in pieces]
     counted = [
-        one if one is not None and one.style in ("bare", *_COUNTING, "part") else None for one in labels
+        one if one is not None and one.style in ("bare", *COUNTING, "part") else None for one in labels
     ]
     found: set[int] = set()
     for first, label in enumerate(labels):
@@ -208,7 +208,7 @@ def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) ->
         if label is None or label.style != "capital" or label.value != last + 1:
             continue
         below = next((piece.label for piece in pieces[index + 1 : index + _NEAR + 1] if piece.label), None)
-        is_list = is_sure(below, _COUNTING) and below.value == 1
+        is_list = is_sure(below, COUNTING) and below.value == 1
         if is_list and pieces[index].kind == "body" and not _stands_in_options(pieces, index):
             last = label.value
             title = text.strip()[label.end :]
@@ -228,7 +228,7 @@ def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dic
     told: dict[str, FineType | None] = {}  # what the line above the last of them that begin says they are
     for index, piece in enumerate(pieces):
         label = piece.label
-        if not is_sure(label, _COUNTING):
+        if not is_sure(label, COUNTING):
             continue
         last, runs[label.style] = runs.get(label.style, 0), label.value
         if label.value != 1 or not index:
@@ -303,10 +303,7 @@ def _is_loud(text: str) -> bool:
 
 def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
     """Whether a number stands below a line, with one line at most between."""
-    return any(is_sure(piece.label, _COUNTING) for piece in pieces[index + 1 : index + 3])
-
-
-_COUNTING = ("num", "paren", "nump", "word", "bracket")
+    return any(is_sure(piece.label, COUNTING) for piece in pieces[index + 1 : index + 3])
 
 
 def _list_instructions(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:

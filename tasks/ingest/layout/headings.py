@@ -12,7 +12,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import PASSAGE, Piece
 from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.grammar import task
-from tasks.ingest.words.labels import Label, parse_label, read_number
+from tasks.ingest.words.labels import HEADING, Label, parse_label, read_number
 from tasks.ingest.words.lexicon import (
     FineType,
     find_type_by_pattern,
@@ -89,7 +89,7 @@ _REMARK = re.compile(
 )
 _NO_CHAPTER = re.compile(r"[？?。；;，,：]")
 INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
-STRONG_STYLES = ("cn", "part", "roman", "cnp")
+STRONG_STYLES = (*HEADING, "cnp")
 _LABELS = (*STRONG_STYLES, "num", "word", "nump")
 _ENGLISH_LIMIT = 110
 # the longest title in Chinese, with a number before it and without

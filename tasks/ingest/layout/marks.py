@@ -52,6 +52,8 @@ from tasks.ingest.layout.mending import (
 )
 from tasks.ingest.layout.numbered_options import write_numbered_options
 from tasks.ingest.layout.option_marks import (
+    OPENS_MARK,
+    WIDTHS,
     write_alphabets,
     write_letters,
     write_unlettered,
@@ -78,7 +80,6 @@ from tasks.ingest.words.labels import counts_questions, is_sure, may_label, read
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import ends_with_mark
 
-_OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
 _NUMERAL = r"\d{1,4}|[一二三四五六七八九十百]{1,4}|[①-⑳㉑-㉟]|[ivxIVX]{1,5}"
 _MAX_RUN = 400
@@ -210,16 +211,13 @@ def _write_chaptered(lines: IndexedLines) -> IndexedLines:
         match = _CHAPTERED.match(piece.text)
         if match is not None:
             found.setdefault(re.sub(r"\s", "", match["chapter"]), []).append((place, match))
-    changed: dict[int, Piece] = {}
+    counted: dict[int, re.Match[str]] = {}
     for own in found.values():
         run, share = _find_run([int(match["number"]) for _, match in own])
         first = [int(own[at][1]["number"]) for at in run[:_LEAST_CHAPTERED]]
         if share == 1 and first == [1, 2] and _stands_below_title(lines, own[0][0]):
-            changed |= {
-                place: rewrite(lines.pieces[place], match.end(), f"{int(match['number'])}. ")
-                for place, match in own
-            }
-    return lines.replace(changed)
+            counted |= dict(own)
+    return lines.write(counted, lambda match: f"{int(match['number'])}. ")
 
 
 def _stands_below_title(lines: IndexedLines, place: int) -> bool:
@@ -229,7 +227,7 @@ def _stands_below_title(lines: IndexedLines, place: int) -> bool:
 
 
 _NUMBER_SHAPE = re.compile(
-    rf"\s*+(?P<open>{_OPEN}{{0,2}}\s*+(?:{number_word()})?\s*+{_OPEN}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
+    rf"\s*+(?P<open>{OPENS_MARK}{{0,2}}\s*+(?:{number_word()})?\s*+{OPENS_MARK}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
     rf"(?P<word>题(?:目)?)?\s?(?P<close>{_NUMBER_CLOSE}{{0,3}})(?P<gap>\s*)"
 )
 _NUMERAL_START = re.compile(r"[\d一二三四五六七八九十百①-⑳㉑-㉟ivxIVX]")
@@ -276,7 +274,7 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
     if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
         return None  # a formula
     kind = _numeral_kind(match.group("number"))
-    closing = close.translate(_WIDTHS).replace(" ", "")
+    closing = close.translate(WIDTHS).replace(" ", "")
     if is_worded:
         # beside a word signs say nothing: `Câu 14.`, `Câu 15 (1,5 điểm).`, `【問1】`, `問1（2）`
         opening, closing = "".join(_LETTER.findall(opening)), ""
@@ -284,7 +282,6 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
 
 
 _LETTER = re.compile(r"[^\W\d_]")
-_WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 
 
 def _numeral_kind(token: str) -> str:

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from tasks.ingest.layout.furniture import move_brackets
 from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
-from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, run_on, say
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, is_sign, rewrite, run_on, say
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.short_headings import heads_list
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, is_sure, parse_label
@@ -307,11 +307,7 @@ def write_gaps(lines: IndexedLines) -> IndexedLines:
             written |= _write_gaps(lines, run, numbers, found)
         for place in run or [next(iter(found))]:
             del found[place]
-    if not written:
-        return lines
-    return IndexedLines(
-        [one for place, piece in enumerate(lines.pieces) for one in written.get(place, [piece])]
-    )
+    return lines.part(written)
 
 
 def _write_gaps(
@@ -380,24 +376,19 @@ def write_ranges(lines: IndexedLines) -> IndexedLines:
             continue
         if _counts_from(lines, place, int(match[1])) and _opens_text(lines, place):
             changed[place] = _lead(piece, int(match[1]), int(match[2]), "材料")
-    led = [
-        (place, match) for place, piece in enumerate(lines.pieces) if (match := _LED_RANGE.match(piece.text))
-    ]
-    ranges = [match for _, match in led if match["last"] and int(match["first"]) < int(match["last"])]
+    led = lines.find(_LED_RANGE, is_sign)
+    ranges = [match for match in led.values() if match["last"] and int(match["first"]) < int(match["last"])]
     written = lines.replace(changed)
     if len(ranges) < _LEAST_TEXTS or not all(
-        _counts_from(lines, place, int(match["first"])) for place, match in led
+        _counts_from(lines, place, int(match["first"])) for place, match in led.items()
     ):
         return written
-    pieces = list(written.pieces)
-    for place, match in reversed(led):
-        piece = pieces[place]
-        first = int(match["first"])
-        pieces[place : place + 1] = [
-            _lead(piece, first, int(match["last"] or first), "材料"),
-            piece.cut(match.end()).with_label(None),
-        ]
-    return IndexedLines(pieces)
+    parts: dict[int, list[Piece]] = {}
+    for place, match in led.items():
+        piece, first = written.pieces[place], int(match["first"])
+        lead = _lead(piece, first, int(match["last"] or first), "材料")
+        parts[place] = [lead, piece.cut(match.end()).with_label(None)]
+    return written.part(parts)
 
 
 def _counts_from(lines: IndexedLines, place: int, first: int) -> bool:

@@ -22,7 +22,7 @@ from tasks.ingest.words.grammar import (
     number_word,
     task,
 )
-from tasks.ingest.words.labels import counts_questions, is_sure, parse_label
+from tasks.ingest.words.labels import HEADING, counts_questions, is_sure, parse_label
 from tasks.ingest.words.signs import closes_asking
 
 _DECORATION = re.compile(
@@ -76,7 +76,7 @@ def open_cells(lines: IndexedLines) -> IndexedLines:
             continue
         text, first, last = own[0]
         label = parse_label(text)
-        if not is_sure(label, ("cn", "part", "roman", "num", "word")):
+        if not is_sure(label, (*HEADING, "num", "word")):
             continue
         cell = lines.pieces[place].cut(first, last)
         changed[place] = replace(cell, kind="body", end=lines.pieces[place].end)
@@ -557,18 +557,11 @@ def part_rows(lines: IndexedLines) -> IndexedLines:
                 wanted.add(place)
         if len(run) >= _LEAST_ROWS and not any(read_key_line(lines.pieces[one].text) for one in run):
             wanted.update(run)
-    if not wanted:
-        return lines
-    return IndexedLines(
-        [
-            one
-            for place, piece in enumerate(lines.pieces)
-            for one in (
-                [replace(cell, kind="body", wraps=False) for cell in rows[place]]
-                if place in wanted and place in rows
-                else [piece]
-            )
-        ]
+    return lines.part(
+        {
+            place: [replace(cell, kind="body", wraps=False) for cell in rows[place]]
+            for place in wanted & rows.keys()
+        }
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from tasks.ingest.layout.key_lines import read_key_line
@@ -15,16 +16,16 @@ from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabet
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import asks_by_sign, ends_asking
 
-_OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
+OPENS_MARK = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×(（\[【《「]"
 # Of `A．[2, 3]`, `A．《诗经》` and `A．∠1` the second sign is the option's: `A.)`, `A->`.
 _CLOSES = rf"{_CLOSE}(?:[)）\]】.．。、:：>])?"
-_WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
+WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 _LETTER_SHAPE = re.compile(
-    rf"(?P<before>^|\s)(?P<open>(?:{_OPEN}|[（(])?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+    rf"(?P<before>^|\s)(?P<open>(?:{OPENS_MARK}|[（(])?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
 # The same, beginning with the letter and looking back from it: a search skips to letters.
-_BEFORE = rf"(?:{_OPEN}|[（(])"
+_BEFORE = rf"(?:{OPENS_MARK}|[（(])"
 _SHAPED_LETTER = re.compile(
     rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_BEFORE}[A-Ja-j])|(?<=^{_BEFORE}[A-Ja-j]))(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
@@ -73,7 +74,7 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
         for mark in _find_lettered(piece.text):
             shapes.setdefault(mark.shape, []).append((index, mark))
     plain = 0
-    wanted: dict[int, list[Lettered]] = {}
+    wanted: list[tuple[int, Lettered]] = []
     for shape, found in shapes.items():
         sets = _find_sets(found, pieces)
         if "a" in shape:
@@ -90,19 +91,18 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
         ):
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
-            for index, mark in (one for group in sets for one in group):
-                wanted.setdefault(index, []).append(mark)
-    if not wanted or plain > sum(len(one) for one in wanted.values()):
-        return lines
+            wanted += chain.from_iterable(sets)
+    return lines.replace(_write_lettered(pieces, wanted)) if plain <= len(wanted) else lines
+
+
+def _write_lettered(pieces: Sequence[Piece], marks: Sequence[tuple[int, Lettered]]) -> dict[int, Piece]:
+    """The lines with `A. ` for each mark, wide enough to part options on one line."""
     changed: dict[int, Piece] = {}
-    for index, marks in wanted.items():
-        piece = pieces[index]
-        for mark in sorted(marks, key=lambda one: -one.begin):
-            # wide enough to part options on one line
-            lead = "  " if piece.text[: mark.begin].strip() else ""
-            piece = rewrite(piece, mark.end, f"{lead}{mark.letter.upper()}. ", mark.begin)
-        changed[index] = piece
-    return lines.replace(changed)
+    for index, one in sorted(marks, key=lambda pair: -pair[1].begin):
+        piece = changed.get(index, pieces[index])
+        lead = "  " if piece.text[: one.begin].strip() else ""
+        changed[index] = rewrite(piece, one.end, f"{lead}{one.letter.upper()}. ", one.begin)
+    return changed
 
 
 def _ask_for_tasks(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:
@@ -144,11 +144,7 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
         }
         if len(sets) < _LEAST_OF_ALPHABET and sum(map(len, keys.values())) < _LEAST_KEYS:
             continue  # a box of words above several questions stands once
-        changed: dict[int, Piece] = {}
-        for index, one in sorted((pair for group in sets for pair in group), key=lambda pair: -pair[1].begin):
-            piece = changed.get(index, pieces[index])
-            lead = "  " if piece.text[: one.begin].strip() else ""
-            changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
+        changed = _write_lettered(pieces, [*chain.from_iterable(sets)])
         for index, piece in enumerate(pieces):
             for begin, end in reversed(keys[index]):
                 written = _translate(piece.text[begin:end], alphabet)
@@ -244,7 +240,7 @@ def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
 
 
 def _name_shape(opening: str, letter: str, close: str) -> str:
-    return f"{opening}{'a' if letter.islower() else 'A'}{close.strip().translate(_WIDTHS)}"
+    return f"{opening}{'a' if letter.islower() else 'A'}{close.strip().translate(WIDTHS)}"
 
 
 def _may_open_first(first: str) -> bool:

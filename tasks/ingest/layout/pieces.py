@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from tasks.ingest.readers.extraction import Line
@@ -289,37 +290,21 @@ class IndexedLines:
     fewer than four characters between their white space.
     """
 
-    __slots__ = ("_labels", "_numbered", "_openings", "_short", "_text", "pieces")
-
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
-        self._openings: dict[str, list[int]] | None = None
-        self._short: list[int] = []
-        self._labels: list[Label | None] | None = None
-        self._numbered: dict[int, Label] | None = None
-        self._text: str | None = None
 
-    @property
+    @cached_property
     def openings(self) -> dict[str, list[int]]:
         """The places of the lines by their first character."""
-        if self._openings is None:
-            openings: dict[str, list[int]] = {}
-            for place, piece in enumerate(self.pieces):
-                body = piece.text.strip()
-                first = body[:1]
-                if first in openings:
-                    openings[first].append(place)
-                else:
-                    openings[first] = [place]
-                if len(body) < SHORT:
-                    self._short.append(place)
-            self._openings = openings
-        return self._openings
+        openings: dict[str, list[int]] = {}
+        for place, piece in enumerate(self.pieces):
+            openings.setdefault(piece.text.lstrip()[:1], []).append(place)
+        return openings
 
-    @property
+    @cached_property
     def short(self) -> list[int]:
         """The places of the shortest lines, in order."""
-        return self._short if self.openings else []
+        return [place for place, piece in enumerate(self.pieces) if len(piece.text.strip()) < SHORT]
 
     def replace(self, changed: Mapping[int, Piece], left_out: Collection[int] = ()) -> IndexedLines:
         """The lines with others in the places that are named, and without some."""
@@ -329,6 +314,22 @@ class IndexedLines:
         for place, piece in changed.items():
             pieces[place] = piece
         return IndexedLines([piece for place, piece in enumerate(pieces) if place not in left_out])
+
+    def write(
+        self, found: Mapping[int, re.Match[str]], words: Callable[[re.Match[str]], str]
+    ) -> IndexedLines:
+        """The lines with other words in the place of all that a pattern matched at their beginning."""
+        return self.replace(
+            {place: rewrite(self.pieces[place], match.end(), words(match)) for place, match in found.items()}
+        )
+
+    def part(self, parts: Mapping[int, Sequence[Piece]]) -> IndexedLines:
+        """The lines with several, or none, in the places that are named."""
+        if not parts:
+            return self
+        return IndexedLines(
+            [one for place, piece in enumerate(self.pieces) for one in parts.get(place, [piece])]
+        )
 
     def find(
         self,
@@ -368,28 +369,23 @@ class IndexedLines:
         """The places of the lines that begin with neither a letter, a digit nor `_`."""
         return self.open_where(is_sign)
 
-    @property
+    @cached_property
     def text(self) -> str:
         """All lines, one below the other: one search in it spares a search in each."""
-        if self._text is None:
-            self._text = "\n".join([piece.text for piece in self.pieces])
-        return self._text
+        return "\n".join([piece.text for piece in self.pieces])
 
-    @property
+    @cached_property
     def labels(self) -> list[Label | None]:
         """The label of every line."""
-        if self._labels is None:
-            self._labels = [None] * len(self.pieces)
-            for place in self.open_where(may_label):
-                self._labels[place] = self.pieces[place].label
-        return self._labels
+        labels: list[Label | None] = [None] * len(self.pieces)
+        for place in self.open_where(may_label):
+            labels[place] = self.pieces[place].label
+        return labels
 
-    @property
+    @cached_property
     def numbered(self) -> dict[int, Label]:
         """The labels of the lines whose numbers count questions without help, by place, in order."""
-        if self._numbered is None:
-            self._numbered = {at: label for at, label in enumerate(self.labels) if counts_questions(label)}
-        return self._numbered
+        return {at: label for at, label in enumerate(self.labels) if counts_questions(label)}
 
 
 def is_sign(character: str) -> bool:

@@ -13,15 +13,14 @@ from tasks.ingest.layout.headings import (
     ONLY_WORTH,
     SHARES,
     TELLS_HOW,
-    has_options_ahead,
     is_chapter,
     is_instruction,
 )
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title, names_subject
-from tasks.ingest.words.labels import Label, is_sure
+from tasks.ingest.words.grammar import begins_asking
+from tasks.ingest.words.labels import COUNTING, Label, is_sure
 from tasks.ingest.words.lexicon import FineType
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import has_blank
@@ -60,6 +59,11 @@ class Section:
     heading: str = ""
     is_fixed: bool | None = None
     own: Piece | None = None
+
+    @property
+    def begins_below(self) -> bool:
+        """Whether its first line is not the rest of its heading's own line."""
+        return bool(self.pieces) and self.pieces[0].start >= self.start + len(self.heading)
 
 
 def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Section]:
@@ -120,7 +124,7 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             section.pieces.insert(0, section.own)
         if section.fine is None and not section.is_question:
             section.marks = read_each(section.heading)  # `Section A [20 marks]` tells the sum
-        elif section.is_question and section.marks is None and _begins_below(section):
+        elif section.is_question and section.marks is None and section.begins_below:
             section.marks = read_sum(section.heading)  # `题一.（40分）`
         last = max(
             (value for value in _child_numbers(section) if value == last + 1 or value > 1), default=last
@@ -128,78 +132,10 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
     return sections
 
 
-def _begins_below(section: Section) -> bool:
-    """Whether the first line of a section is not the rest of its heading's own line."""
-    return bool(section.pieces) and section.pieces[0].start >= section.start + len(section.heading)
-
-
 def _child_numbers(section: Section) -> list[int]:
     """The numbers of the lines of a section, without those in brackets, which count parts."""
     labels = (piece.label for piece in section.pieces if piece.kind != "table")
     return [label.value for label in labels if is_sure(label, ("num", "paren", "word", "bracket"))]
-
-
-_NAMES_RULES = re.compile(
-    r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项|规则)\s*[:：]?\s*$|\s*(?i:directions|instructions)\s*[:：]"
-)
-_NEAR = 2
-_COUNTED = ("num", "nump", "paren", "bracket", "word")
-
-
-def leave_out_rules(section: Section, is_last: bool) -> list[Piece]:
-    """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`.
-
-    It ends where the questions begin to count at 1, or with the section where others follow. Where none do, what the section
-    begins with decides: below a title that only names rules there is nothing else.
-    """
-    pieces = section.pieces
-    first = next((place for place, piece in enumerate(pieces) if _count(piece) is not None), len(pieces))
-    is_headed = section.number is not None and bool(pieces) and not _begins_below(section)
-    if is_headed and names_subject(pieces[0].text):
-        return pieces  # `Part 2: Rules`
-    title = next((place for place, piece in enumerate(pieces[:first]) if names_rules(piece.text)), None)
-    counting = _count(pieces[first]) if first < len(pieces) else None
-    if title is None or (counting is not None and (first > title + _NEAR or counting.style == "word")):
-        return pieces  # what is counted is no list of rules right below their title
-    last: Label | None = None
-    for place in range(first, len(pieces)):
-        label = _count(pieces[place])
-        if label is None:
-            continue
-        if last is not None and label.value == 1:
-            return [*pieces[:title], *pieces[place:]]
-        if label.value != (last.value if last is not None else 0) + 1 or label.style != (last or label).style:
-            break
-        last = label
-    else:
-        if last is not None and not is_last and not _asks(pieces[first:]):
-            return pieces[:title]
-    asks = names_subject(pieces[0].text) and _holds_question(pieces[first:])
-    return [] if is_instruction_title(pieces[0].text) and not asks else pieces
-
-
-_MOST_COMMANDS = 0.5
-
-
-def _asks(pieces: Sequence[Piece]) -> bool:
-    """Whether lines hold a question or options, or more than half set a task."""
-    tasks = sum(1 for piece in pieces if asking().search(piece.text) is not None)
-    return _holds_question(pieces) or tasks > _MOST_COMMANDS * len(pieces)
-
-
-def _holds_question(pieces: Sequence[Piece]) -> bool:
-    return has_options_ahead(pieces) or any(
-        "?" in piece.text or "？" in piece.text or offers_options([piece], True) for piece in pieces
-    )
-
-
-def names_rules(text: str) -> bool:
-    """Whether a line stands above rules for candidates."""
-    return is_instruction_title(text) or _NAMES_RULES.search(text) is not None
-
-
-def _count(piece: Piece) -> Label | None:
-    return piece.label if is_sure(piece.label, _COUNTED) and piece.kind != "table" else None
 
 
 def _is_question(section: Section, last: int = 0) -> bool:
@@ -230,11 +166,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return section.style == "word" and not children_numbers
     children = [piece.label for piece in section.pieces[1:]]
     first_number = next(
-        (
-            place
-            for place, label in enumerate(children)
-            if label is not None and label.style in ("num", "nump", "paren", "bracket", "word")
-        ),
+        (place for place, label in enumerate(children) if label is not None and label.style in COUNTING),
         None,
     )
     if read_each(first) is not None and first_number is not None and len(first) < 120:
@@ -243,7 +175,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if len(numbered) < 2 or (numbered[0].value != 1 and numbered[1].value != numbered[0].value + 1):
         return not _heads_one(first, section)
     if first_number is not None:
-        between = section.pieces[0 if _begins_below(section) else 1 : first_number + 1]
+        between = section.pieces[0 if section.begins_below else 1 : first_number + 1]
         if any(not is_instruction(piece) and len(piece.text.strip()) > 8 for piece in between):
             return True  # what is asked about stands above its parts
     if _lists_questions(first, section, numbered):

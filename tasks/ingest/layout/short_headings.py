@@ -38,11 +38,7 @@ def write_short_headings(lines: IndexedLines) -> IndexedLines:
             piece, full = lines.pieces[place], heads[0][1]["word"]
             head = rewrite(piece.cut(0, match.end()), match.end(), f"{full} {match['number']}")
             changed[place] = [head, piece.cut(match.end())]
-    if not changed:
-        return lines
-    return IndexedLines(
-        [one for place, piece in enumerate(lines.pieces) for one in changed.get(place, [piece])]
-    )
+    return lines.part(changed)
 
 
 def _fold(one: tuple[int, re.Match[str]]) -> str:

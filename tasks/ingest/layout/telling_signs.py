@@ -41,13 +41,8 @@ def write_telling_signs(lines: IndexedLines) -> IndexedLines:
     ]
     if len(telling) != 1:
         return lines
-    return lines.replace(
-        {
-            place: rewrite(lines.pieces[place], match.end(), "✓ ")
-            for place, match in found.items()
-            if match["sign"] == telling[0]
-        }
-    )
+    ticked = {place: match for place, match in found.items() if match["sign"] == telling[0]}
+    return lines.write(ticked, lambda _: "✓ ")
 
 
 # what stands before the lines of a list; a tick is right whatever the others have

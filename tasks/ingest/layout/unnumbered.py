@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import read_key_line
@@ -355,7 +355,7 @@ def write_lettered_numbers(lines: IndexedLines) -> IndexedLines:
     So where nothing else counts, every part counts from 1, and a key names most of them. The questions keep their names.
     """
     names: dict[str, int] = {}
-    asked: dict[int, Piece] = {}
+    parts: dict[int, list[Piece]] = {}
     for place, label in enumerate(lines.labels):
         if label is None or label.is_weak or lines.pieces[place].kind == "table":
             continue
@@ -367,37 +367,29 @@ def write_lettered_numbers(lines: IndexedLines) -> IndexedLines:
         if label.value > 1 and f"{name[0]}{label.value - 1}" not in names:
             return lines
         names[name] = len(names) + 1
-        asked[place] = lines.pieces[place].with_label(
-            label._replace(style="num", value=names[name], is_given=True)
-        )
+        counted = label._replace(style="num", value=names[name], is_given=True)
+        parts[place] = [lines.pieces[place].with_label(counted)]
     if len(names) < _LEAST_LETTERED or len({name[0] for name in names}) < 2:
         return lines
     keyed: dict[int, list[re.Match[str]]] = {}
-    for place, piece in enumerate(lines.pieces):
-        if place > max(asked):
-            found = [*_NAMED_KEY.finditer(piece.text)]
-            if found and all(mark["name"].translate(_LATIN) in names for mark in found):
-                # `B2 – A1 C2`: what one of them says may look like a name above it
-                last = 0
-                for mark in found:
-                    value = names[mark["name"].translate(_LATIN)]
-                    if value > last:
-                        keyed.setdefault(place, []).append(mark)
-                        last = value
+    for place, piece in islice(enumerate(lines.pieces), max(parts) + 1, None):
+        found = [*_NAMED_KEY.finditer(piece.text)]
+        if found and all(mark["name"].translate(_LATIN) in names for mark in found):
+            # `B2 – A1 C2`: what one of them says may look like a name above it
+            last = 0
+            for mark in found:
+                value = names[mark["name"].translate(_LATIN)]
+                if value > last:
+                    keyed.setdefault(place, []).append(mark)
+                    last = value
     if sum(map(len, keyed.values())) < _LEAST_NAMED_KEYS * len(names):
         return lines
-    written: list[Piece] = []
-    for place, piece in enumerate(lines.pieces):
-        marks = keyed.get(place, [])
-        if not marks:
-            written.append(asked.get(place, piece))
-            continue
-        if piece.text[: marks[0].start()].strip():
-            written.append(piece.cut(0, marks[0].start()))
-        for mark, following in zip(marks, [*marks[1:], None], strict=True):
-            end = following.start() if following is not None else len(piece.text)
-            end = len(piece.text[:end].rstrip(" ,，;；"))
+    for place, marks in keyed.items():
+        piece = lines.pieces[place]
+        lead = piece.cut(0, marks[0].start())
+        parts[place] = [lead] if lead.text.strip() else []
+        for mark, end in zip(marks, [*(one.start() for one in marks[1:]), len(piece.text)], strict=True):
+            own = piece.cut(mark.start(), len(piece.text[:end].rstrip(" ,，;；")))
             number = names[mark["name"].translate(_LATIN)]
-            own = piece.cut(mark.start(), end)
-            written.append(rewrite(own, mark.end() - mark.start(), f"{number}. "))
-    return IndexedLines(written)
+            parts[place].append(rewrite(own, mark.end() - mark.start(), f"{number}. "))
+    return lines.part(parts)

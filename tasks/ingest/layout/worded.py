@@ -46,12 +46,7 @@ def write_worded_numbers(lines: IndexedLines) -> IndexedLines:
         ends = [*places[1:], len(pieces)]
         asking = sum(any(map(_asks, pieces[place:end])) for place, end in zip(places, ends, strict=True))
         if asking >= _MOST_ASKING * len(own):
-            return lines.replace(
-                {
-                    place: rewrite(pieces[place], match.end(), f"{int(match['number'])}. ")
-                    for place, match in own
-                }
-            )
+            return lines.write(dict(own), lambda match: f"{int(match['number'])}. ")
     return lines
 
 
@@ -145,9 +140,4 @@ def write_worded_headings(lines: IndexedLines) -> IndexedLines:
             found[place] = match
     if len(numbers) < _LEAST_HEADINGS or any(place not in found for place in heads):
         return lines
-    return lines.replace(
-        {
-            place: rewrite(pieces[place], match.end(), f"Part {numbers[match['which']]}: ")
-            for place, match in found.items()
-        }
-    )
+    return lines.write(found, lambda match: f"Part {numbers[match['which']]}: ")

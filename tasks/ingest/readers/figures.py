@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from tasks.ingest.readers.extraction import IMAGE
-from tasks.ingest.readers.pdf_figures import Edges, join_pictures
+from tasks.ingest.readers.pdf_figures import Edges, find_middle, holds, join_pictures
 from tasks.ingest.readers.pdf_lines import find_column_border, starts_anew
 from tasks.ingest.readers.pdf_pages import Row
 
@@ -86,7 +86,7 @@ def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
 def _runs_through(box: Row, edges: Edges) -> bool:
     """Whether print stands in a drawing, or runs into it as into a stroke of a pen."""
     shared = min(box.right, edges[2]) - max(box.left, edges[0])
-    return edges[1] <= _middle(box) <= edges[3] and shared > 0.2 * min(
+    return edges[1] <= find_middle(box) <= edges[3] and shared > 0.2 * min(
         box.right - box.left, edges[2] - edges[0]
     )
 
@@ -97,9 +97,9 @@ def place_drawings(rows: Sequence[Row], drawings: Sequence[Edges]) -> list[Row]:
     size = median(row.size for row in rows) if rows else 12.0
     for left, bottom, right, top in sorted(drawings, key=lambda edges: -edges[3]):
         at, end = _find_column(placed, (left + right) / 2)
-        while at < end and _middle(placed[at]) > top:
+        while at < end and find_middle(placed[at]) > top:
             at += 1
-        while at < end and _middle(placed[at]) > bottom and not starts_anew(placed[at].text):
+        while at < end and find_middle(placed[at]) > bottom and not starts_anew(placed[at].text):
             at += 1
         placed.insert(at, Row(IMAGE, left, right, bottom, top, size))
     return placed
@@ -110,7 +110,7 @@ def place_tables(rows: Sequence[Row], tables: Sequence[Sequence[Row]]) -> list[R
     placed = list(rows)
     for table in tables:
         at, end = _find_column(placed, (table[0].left + table[0].right) / 2)
-        while at < end and _middle(placed[at]) > table[0].top:
+        while at < end and find_middle(placed[at]) > table[0].top:
             at += 1
         placed[at:at] = table
     return placed
@@ -121,7 +121,7 @@ def _find_column(rows: Sequence[Row], x: float) -> tuple[int, int]:
     begins = [
         at
         for at, (row, following) in enumerate(pairwise(rows), start=1)
-        if _middle(following) > row.top + 9 * row.size
+        if find_middle(following) > row.top + 9 * row.size
     ]
     columns = list(pairwise([0, *begins, len(rows)]))
     return next(
@@ -132,10 +132,6 @@ def _find_column(rows: Sequence[Row], x: float) -> tuple[int, int]:
         ),
         columns[0],
     )
-
-
-def _middle(row: Row) -> float:
-    return (row.bottom + row.top) / 2
 
 
 def _is_slanted(ink: Any, length: float, rule: int) -> bool:
@@ -201,7 +197,7 @@ def _take_labels(edges: Edges, boxes: Sequence[Row]) -> Edges:
         near = NEAR_LABEL * box.size
         reach = (edges[0] - near, edges[1] - near, edges[2] + near, edges[3] + near)
         if len(box.text.strip()) <= LONGEST_LABEL and (
-            _is_within(box, edges) or (_is_within(box, reach) and not starts_anew(box.text))
+            holds(edges, box) or (holds(reach, box) and not starts_anew(box.text))
         ):
             left, bottom = min(left, box.left), min(bottom, box.bottom)
             right, top = max(right, box.right), max(top, box.top)
@@ -214,13 +210,8 @@ def find_drawn_labels(drawings: Sequence[Edges], boxes: Sequence[Row]) -> set[in
         at
         for at, box in enumerate(boxes)
         if len(text := box.text.strip()) <= (LONGEST_LETTER if starts_anew(text) else LONGEST_IN_FIGURE)
-        and any(_is_within(box, edges) for edges in drawings)
+        and any(holds(edges, box) for edges in drawings)
     }
-
-
-def _is_within(box: Row, edges: Edges) -> bool:
-    x, y = (box.left + box.right) / 2, (box.bottom + box.top) / 2
-    return edges[0] <= x <= edges[2] and edges[1] <= y <= edges[3]
 
 
 def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:

@@ -10,8 +10,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
-from tasks.ingest.readers.pdf_pages import Character, View
-from tasks.ingest.readers.pdf_rules import Grid, PageObject, is_slanted, read_bounds
+from tasks.ingest.readers.pdf_pages import Character, Row, View
+from tasks.ingest.readers.pdf_rules import Grid, PageObject, is_slanted, join_groups, read_bounds
 
 Edges = tuple[float, float, float, float]
 
@@ -397,10 +397,14 @@ def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:
     return False
 
 
-def holds(box: Edges, one: Character) -> bool:
-    """Whether a character stands in a box."""
-    x, y = (one.left + one.right) / 2, (one.bottom + one.top) / 2
-    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
+def holds(box: Edges, one: Character | Row) -> bool:
+    """Whether a character or a row stands in a box."""
+    return box[0] <= (one.left + one.right) / 2 <= box[2] and box[1] <= find_middle(one) <= box[3]
+
+
+def find_middle(one: Character | Row) -> float:
+    """The height at which the middle of a character or of a row stands."""
+    return (one.bottom + one.top) / 2
 
 
 def is_within(inner: Edges, outer: Edges) -> bool:
@@ -411,8 +415,8 @@ def is_within(inner: Edges, outer: Edges) -> bool:
 def join_pictures(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:
     """The pictures of a page; those over each other are one, and what text runs over is none."""
     kept: list[Edges] = []
-    ordered = sorted(characters, key=_middle)
-    middles = [_middle(one) for one in ordered]
+    ordered = sorted(characters, key=find_middle)
+    middles = [find_middle(one) for one in ordered]
     for box in boxes:
         if _is_ground(box, ordered[bisect_left(middles, box[1]) : bisect_right(middles, box[3])]):
             continue
@@ -420,10 +424,6 @@ def join_pictures(boxes: Sequence[Edges], characters: Sequence[Character]) -> li
         kept = [other for other in kept if other not in over]
         kept.append(_unite([box, *over]))
     return kept
-
-
-def _middle(one: Character) -> float:
-    return (one.bottom + one.top) / 2
 
 
 def _is_ground(box: Edges, characters: Sequence[Character]) -> bool:
@@ -453,26 +453,18 @@ def _share(one: Edges, other: Edges) -> float:
 def _cluster(boxes: Sequence[Edges], least: int = 2) -> list[list[int]]:
     """The places of boxes that touch each other, directly or by others, `least` of them or more."""
     order = sorted(range(len(boxes)), key=lambda place: boxes[place][0])
-    parents = list(range(len(boxes)))
-
-    def root(place: int) -> int:
-        while parents[place] != place:
-            parents[place] = parents[parents[place]]
-            place = parents[place]
-        return place
-
+    links: list[tuple[int, int]] = []
     open_: list[int] = []
     for place in order:
         left, bottom, _, top = boxes[place]
         open_ = [other for other in open_ if boxes[other][2] + _REACH >= left]
-        for other in open_:
-            if boxes[other][1] - _REACH <= top and boxes[other][3] + _REACH >= bottom:
-                parents[root(place)] = root(other)
+        links += [
+            (place, other)
+            for other in open_
+            if boxes[other][1] - _REACH <= top and boxes[other][3] + _REACH >= bottom
+        ]
         open_.append(place)
-    groups: dict[int, list[int]] = {}
-    for place in range(len(boxes)):
-        groups.setdefault(root(place), []).append(place)
-    return [members for members in groups.values() if len(members) >= least]
+    return [members for members in join_groups(len(boxes), links) if len(members) >= least]
 
 
 def _unite(boxes: Sequence[Edges]) -> Edges:

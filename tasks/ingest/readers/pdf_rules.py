@@ -6,7 +6,7 @@ import ctypes
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -429,6 +429,24 @@ def _join(rules: Sequence[Rule]) -> list[Rule]:
     return joined
 
 
+def join_groups(count: int, links: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The numbers from 0 in groups of those that are linked, directly or by others."""
+    parents = list(range(count))
+
+    def root(number: int) -> int:
+        while parents[number] != number:
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    for one, other in links:
+        parents[root(one)] = root(other)
+    groups: dict[int, list[int]] = {}
+    for number in range(count):
+        groups.setdefault(root(number), []).append(number)
+    return [*groups.values()]
+
+
 def find_grids(
     level: Sequence[Rule],
     upright: Sequence[Rule],
@@ -439,27 +457,17 @@ def find_grids(
     """The ruled tables that the lines of a page make; with frames those of fewer cells, too."""
     if len(level) * len(upright) > MAX_CROSSINGS:
         return []
-    parents = list(range(len(level) + len(upright)))
-
-    def root(index: int) -> int:
-        while parents[index] != index:
-            parents[index] = parents[parents[index]]
-            index = parents[index]
-        return index
-
-    for one, across in enumerate(level):
-        for other, down in enumerate(upright):
-            if across.covers(down.at) and down.covers(across.at):
-                parents[root(len(level) + other)] = root(one)
-    groups: dict[int, Grid] = {}
-    for index in range(len(parents)):
-        grid = groups.setdefault(root(index), Grid([], []))
-        if index < len(level):
-            grid.level.append(level[index])
-        else:
-            grid.upright.append(upright[index - len(level)])
+    crossings = (
+        (len(level) + other, one)
+        for one, across in enumerate(level)
+        for other, down in enumerate(upright)
+        if across.covers(down.at) and down.covers(across.at)
+    )
     grids: list[Grid] = []
-    for grid in groups.values():
+    for members in join_groups(len(level) + len(upright), crossings):
+        grid = Grid([], [])
+        grid.level = [level[index] for index in members if index < len(level)]
+        grid.upright = [upright[index - len(level)] for index in members if index >= len(level)]
         grid.columns = _distinct([rule.at for rule in grid.upright])
         edges = [rule.at for rule in grid.level]
         if with_frames:  # the line that closes a frame may be too faint to be seen

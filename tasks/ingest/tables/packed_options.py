@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from tasks.ingest.content.choices import COMBINED
 from tasks.ingest.layout.options import option_text, split_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.scripts import write_levels
@@ -33,10 +34,6 @@ _OTHER_TAG = re.compile(r"<(?!/?(?:su[bp]|br)\b)/?[A-Za-z]")
 _LABEL = re.compile(
     r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])(?:[)）]?\s*[;；:：.．、,，]|(?<![（(][A-J])(?:[=\-－]|\s+[=\-－]\s))\s*"
 )
-
-
-# `①② | ②③` names what the stem counts
-_COMBINED = re.compile(r"[①-⑩][、,，]?[①-⑩]")
 
 
 def strip_label(label: str, text: str) -> str:
@@ -80,7 +77,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
         if all(value for _, value in pairs):
             return pairs
     pieces = [as_piece(line) for line in stripped.splitlines() if line.strip()]
-    split = split_options(pieces, True) if _COMBINED.match(stripped) is None else None
+    split = split_options(pieces, True) if COMBINED.match(stripped) is None else None
     if split is not None and not split.stem:
         texts = [option_text(found) for _, found in split.options]
         if all(text.endswith((";", "；")) for text in texts[:-1]):
@@ -103,7 +100,7 @@ def _cut_numbers(parts: Sequence[str]) -> Sequence[str]:
     counted = [(label.style, label.value) for label in sure]
     texts = [part[label.end :].strip() for part, label in zip(parts, sure, strict=False)]
     is_list = len(sure) == len(parts) and counted == [(sure[0].style, at) for at in range(1, len(parts) + 1)]
-    return texts if is_list and all(texts) and _COMBINED.match(parts[0]) is None else parts
+    return texts if is_list and all(texts) and COMBINED.match(parts[0]) is None else parts
 
 
 def read_literal(text: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_regions import find_region_headings, is_region_heading
+from tasks.ingest.content.region_titles import find_region_headings, is_region_heading
 from tasks.ingest.layout.headings import read_heading, sets_several
 from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece, say

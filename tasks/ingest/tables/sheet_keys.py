@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_answers import apply_key, may_answer
-from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.content.keys import match_keys, read_keys
+from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.readers.extraction import Line, Sheet
 from tasks.ingest.tables.sheet_tables import counts_across, find_sides

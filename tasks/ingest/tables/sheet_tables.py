@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.readers.extraction import Sheet

@@ -23,8 +23,8 @@ def _any(words: Sequence[str]) -> str:
 @lru_cache(maxsize=1)
 def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
-    latin = [word for word in WORDS["number_words"] if word.islower()]
-    others = [word for word in WORDS["number_words"] if not word.islower()]
+    words = dict.fromkeys(map(str.casefold, (*WORDS["number_words"], *WORDS["label_words"])))
+    latin, others = ([word for word in words if word.islower() is is_latin] for is_latin in (True, False))
     return rf"(?:(?i:{spell(latin)})\s*+[.．:：#№]?(?:\s*(?i:no|number|nr|n\s?[°º])\s*+[.．:：#]?)?|{spell(['第', *others])})"
 
 
@@ -191,7 +191,7 @@ def _closing() -> frozenset[str]:
 @lru_cache(maxsize=1 << 12)
 def may_open_number_word(character: str) -> bool:
     """Whether a word before a question's number may begin with this character."""
-    return character == "第" or _is_start(character, "number_words")
+    return character == "第" or _is_start(character, "number_words", "label_words")
 
 
 @lru_cache(maxsize=1 << 12)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import NamedTuple, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
+
+from tasks.ingest.words.word_lists import WORDS
 
 _CHINESE = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
             "壹": 1, "贰": 2, "叁": 3, "肆": 4, "伍": 5, "陆": 6, "柒": 7, "捌": 8, "玖": 9}  # fmt: skip
@@ -35,7 +37,15 @@ def form_of(label: Label) -> tuple[str, str]:
     return label.style, "" if last.isnumeric() else last
 
 
-_SPELLED = "One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten"
+SPELLED: Final = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "fifteen": 15, "sixteen": 16, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "sixty": 60, "eighty": 80, "hundred": 100,
+}  # fmt: skip
+# so far questions and parts are numbered in words
+_SPELLED = "|".join(word.title() for word, value in SPELLED.items() if value <= 10)
+# what makes a number the label of a question, as it is printed
+_NAMES = "|".join(map(re.escape, WORDS["label_words"]))
 # what heads a part of a paper, as a title or in capitals throughout
 _PARTS = (
     "Part|Section|Unit|Round|Bagian|Bölüm|Phần|Deel|Część|Runde|Ronda|Manche|Раунд|Teil|Abschnitt|Parte|Partie|Exercice|"
@@ -67,7 +77,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q|Pregunta|PREGUNTA|Domanda|DOMANDA|Quest[aã]o|QUEST[AÃ]O|Exercice|Aufgabe|Frage)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr|[Nn]\s?[°º])|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#№-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+            rf"(?:(?:{_NAMES}|Q|DOMANDA|QUEST[AÃ]O|Exercice)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr|[Nn]\s?[°º])|{_NAMES})\s*[.:#№-]?\s*(\d{{1,3}})(?:\s*(?:of|/)\s*\d{{1,3}}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
         ),
     ),
     (
@@ -136,11 +146,13 @@ _BY_START: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 for _style, _pattern in _FORMS:
     for _character in _STARTS[_style]:
         _BY_START.setdefault(_character, []).append((_style, _pattern))
-_WORDS = tuple(_SPELLED.split("|"))
 # forms that number the parts of a question
 PARTS = ("letter", "letterp", "romanl", "romanp", "dec")
-# forms that count questions without help
-KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
+# forms that count questions without help, the last those of exercises
+COUNTING = ("num", "nump", "paren", "word", "bracket")
+KNOWN_NUMBERS = (*COUNTING, "sub")
+# forms that head sections, whatever stands behind them
+HEADING = ("cn", "part", "roman")
 
 
 def is_sure(label: Label | None, styles: Collection[str]) -> TypeGuard[Label]:
@@ -225,8 +237,8 @@ def read_number(token: str) -> int | None:
         ):  # fmt: skip
             if first <= code <= last:
                 return code - first + base
-    if token.title() in _WORDS:
-        return _WORDS.index(token.title()) + 1
+    if (spelled := SPELLED.get(token.casefold())) is not None:
+        return spelled
     if all(character in _ROMAN for character in token.upper()) and token:
         return _read_roman(token.upper())
     is_letter = len(token) == 1 and ("A" <= token <= "H" or "a" <= token <= "z")

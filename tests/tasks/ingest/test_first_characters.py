@@ -19,7 +19,7 @@ from tasks.ingest.layout import (
     furniture,
     heading_marks,
     headings,
-    key_lines,
+    key_rows,
     mending,
     option_chains,
 )
@@ -61,7 +61,7 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "heading": (heading_marks._HEADING, heading_marks._may_open_heading),
     "stem": (exports._STEM, _holds(exports._STEM_STARTS)),
     "decoration": (mending._DECORATION, mending._may_decorate),
-    "block of keys": (key_lines._KEY_LEAD, key_lines._may_open_block),
+    "block of keys": (key_rows._KEY_LEAD, key_rows._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
     "type tag": (printed_marks._GROUP, _holds(printed_marks._TAG_STARTS)),

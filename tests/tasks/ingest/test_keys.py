@@ -14,7 +14,8 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import keep_translations
 from tasks.ingest.content.key_answers import cut_echo
 from tasks.ingest.content.key_marks import KeyPart
-from tasks.ingest.content.key_regions import find_region, take_key_lines
+from tasks.ingest.content.key_regions import find_region
+from tasks.ingest.content.section_keys import take_key_lines
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tests.benchmarks.ingest_accuracy import read_landed

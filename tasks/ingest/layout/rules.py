@@ -1,7 +1,8 @@
-"""Numbered lists before the first question that ask nothing: rules for candidates.
+"""Rules for candidates: numbered lists that ask nothing and are left out.
 
-What a list is shows beside the one after it: rules stand below a title of such or speak of the examination, none of them
-asks by its signs, and below them the numbers begin again at 1, most of them with a question mark, a blank or options.
+They stand below a title of such or speak of the examination, and below them numbers begin again at 1. Before the first
+question of a paper, where titles are of any kind, what a list is shows beside the one after it: most of that one has a
+question mark, a blank or options.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from itertools import pairwise
 from tasks.ingest.layout.headings import has_options_ahead, read_heading
 from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import names_rules
+from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.series import SeriesMark, read_marks_of
-from tasks.ingest.words.grammar import begins_asking, conduct
+from tasks.ingest.words.grammar import asking, begins_asking, conduct, is_instruction_title, names_subject
+from tasks.ingest.words.labels import COUNTING, HEADING, is_sure
 from tasks.ingest.words.lexicon import find_type_by_pattern
 from tasks.ingest.words.points import COUNTS_POINTS, QUESTION
 from tasks.ingest.words.signs import asks_by_sign
@@ -25,7 +27,6 @@ _FIRST_LINES, _MOST_RULES = 60, 20
 # So many rules make a list, and so many questions show what one is.
 _LEAST_RULES, _LEAST_QUESTIONS = 2, 3
 _OF_CONDUCT, _MOST_ASK = 0.5, 0.5
-_HEADS = ("part", "cn", "roman")
 _WORTH = re.compile(COUNTS_POINTS)
 _COUNTS = re.compile(rf"\d\s*(?:[^\W\d_]+\s+){{0,2}}{QUESTION}")
 # `【须知】1、…；2、…；3、…` in one line: numbers behind a title of rules
@@ -36,7 +37,7 @@ _FRAME = " \t【】[]〔〕*#>:：()（）"
 
 def leave_out_front_lists(pieces: list[Piece]) -> list[Piece]:
     """The lines of a paper without the lists of rules that stand before its first question."""
-    marks = [mark for mark in read_marks_of(pieces) if _counts(mark)]
+    marks = _read_counts(pieces)
     out: set[int] = set()
     begin = 0
     while (size := _measure_list(marks, begin)) >= _LEAST_RULES or (
@@ -47,7 +48,7 @@ def leave_out_front_lists(pieces: list[Piece]) -> list[Piece]:
             break
         out.update(mark.place for mark in marks[begin : begin + size])
         above = marks[begin].place - 1
-        if above >= 0 and names_rules(pieces[above].text):
+        if names_rules(pieces[above].text):
             out.add(above)  # alone it would name what follows
         begin = rest
     begin = _skip_heads(marks, begin)
@@ -57,8 +58,66 @@ def leave_out_front_lists(pieces: list[Piece]) -> list[Piece]:
     return [piece for place, piece in enumerate(pieces) if place not in out] if out else pieces
 
 
-def _counts(mark: SeriesMark) -> bool:
-    return mark.family.strip("().") in ("1", "一", "①") or "1" in mark.family
+def leave_out_rules(section: Section, is_last: bool) -> list[Piece]:
+    """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`.
+
+    It ends where the questions begin to count at 1, or with the section where others follow. Where none do, what the section
+    begins with decides: below a title that only names rules there is nothing else.
+    """
+    pieces = section.pieces
+    title = next((place for place, piece in enumerate(pieces) if names_rules(piece.text)), None)
+    is_headed = section.number is not None and not section.begins_below
+    if title is None or (is_headed and names_subject(pieces[0].text)):
+        return pieces  # `Part 2: Rules` asks about them
+    marks = [
+        SeriesMark(place, label.end, label.value, label.style)
+        for place, piece in enumerate(pieces)
+        if is_sure(label := piece.label, COUNTING) and piece.kind != "table"
+    ]
+    first = marks[0].place if marks else len(pieces)
+    if title >= first or (marks and (first > title + _NEAR or marks[0].family == "word")):
+        return pieces  # what is counted is no list of rules right below their title
+    size = _measure_list(marks, 0)
+    if size and marks[size:] and marks[size].value == 1:
+        return [*pieces[:title], *pieces[marks[size].place :]]
+    if size and size == len(marks) and not is_last and not _ask(pieces[first:]):
+        return pieces[:title]
+    asks = names_subject(pieces[0].text) and _show_questions(pieces[first:])
+    return [] if is_instruction_title(pieces[0].text) and not asks else pieces
+
+
+# So few lines below their title rules begin.
+_NEAR = 2
+_NAMES_RULES = re.compile(
+    r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项|规则)\s*[:：]?\s*$|\s*(?i:directions|instructions)\s*[:：]"
+)
+
+
+def names_rules(text: str) -> bool:
+    """Whether a line stands above rules for candidates."""
+    return is_instruction_title(text) or _NAMES_RULES.search(text) is not None
+
+
+def _ask(pieces: Sequence[Piece]) -> bool:
+    """Whether lines hold a question or options, or more than half set a task."""
+    tasks = sum(1 for piece in pieces if asking().search(piece.text) is not None)
+    return _show_questions(pieces) or tasks > _MOST_ASK * len(pieces)
+
+
+def _show_questions(pieces: Sequence[Piece]) -> bool:
+    """Whether lines have a question mark, a blank or options."""
+    return has_options_ahead(pieces) or any(
+        asks_by_sign(piece.text) or offers_options_in([piece.text], True) for piece in pieces
+    )
+
+
+def _read_counts(pieces: Sequence[Piece]) -> list[SeriesMark]:
+    """The marks of lines that count in digits, a word before them or none, or in Chinese."""
+    return [
+        mark
+        for mark in read_marks_of(pieces)
+        if mark.family.strip("().") in ("1", "一", "①") or "1" in mark.family
+    ]
 
 
 def _skip_heads(marks: Sequence[SeriesMark], begin: int) -> int:
@@ -89,8 +148,7 @@ def _are_rules(pieces: Sequence[Piece], rules: Sequence[SeriesMark]) -> bool:
     if not first or _COUNTS.search(pieces[first - 1].text) is not None:
         return False  # rules have a title; `5 Written questions` is one of questions
     texts = [pieces[mark.place].text[mark.end :].strip() for mark in rules]
-    between = pieces[first : last + 1]
-    if has_options_ahead(between) or any(asks_by_sign(piece.text) for piece in between):
+    if _show_questions(pieces[first : last + 1]):
         return False
     # what is asked without a sign may stand below a title that no list knows: rules speak of the examination
     told = sum(conduct().search(text) is not None for text in texts)
@@ -104,7 +162,7 @@ def _heads(piece: Piece) -> bool:
     """Whether a line heads a section, so that a list below it may be what is asked."""
     label = piece.label
     return (
-        (label is not None and label.style in _HEADS)
+        (label is not None and label.style in HEADING)
         or (
             (heading := read_heading(piece.text)) is not None
             and (heading.fine is not None or bool(_WORTH.search(piece.text)))
