@@ -27,7 +27,7 @@ _TURNS: Final[list[list[str]]] = read_texts("deployments.model_server", "generat
 
 
 def find_task(messages: list[dict[str, str]]) -> dict[str, Any] | None:
-    """The first JSON object with a `task` in the last message, or the lines of a paper; null when there is neither."""
+    """The JSON object with a `task` in the last message, or the lines of a paper; else null."""
     text = messages[-1]["content"] if messages else ""
     _, is_paper, lines = text.partition(f"\n{READ_PAPER} ")
     if is_paper:
@@ -126,7 +126,7 @@ _KEYED = re.compile(r"(?:答案|答|Answer|Key)\s*[:：]?\s*(.+)")
 
 
 def point_at_questions(lines: str) -> list[dict[str, object]]:
-    """A guess at a paper without numbers: what asks or stands above options or an answer is a question."""
+    """A guess at a paper: what asks or stands above options or an answer is a question."""
     numbered = [(match[1], match[2].strip()) for match in _NUMBERED_LINE.finditer(lines)]
     questions: list[dict[str, object]] = []
     options: dict[str, str] = {}

@@ -21,6 +21,7 @@ from tasks.ingest.guard.client import ask
 from tasks.ingest.intake import name_source, show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.ingest.pictures import take_data
+from tasks.ingest.second_reader import ShownPaper
 from tasks.questions.identity import compute_document_id
 
 
@@ -89,18 +90,6 @@ class ParsedDocument:
     picture_bytes: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     shown: ShownPaper | None = None
     refused: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ShownPaper:
-    """The lines of a paper as a second reader is shown them, those of its answer file after the first `own`.
-
-    `pages` are the pages of its own lines, from 1; 0 where the format has none.
-    """
-
-    lines: Sequence[str] = field(repr=False)
-    own: int
-    pages: Sequence[int] = ()
 
 
 def make_options(
@@ -282,9 +271,9 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
 
 
 def parse_as_said(parsed: ParsedDocument, said: str, options: IngestOptions) -> ParsedDocument | None:
-    """The same document as a second reader divides it (JSON as of pointed.py); None where it is not the same any more.
+    """The same document as a second reader divides it; None where the file is another one.
 
-    It is read from its copy where there is one.
+    `said` is JSON as of pointed.py. It is read from its copy where there is one.
     """
     path = parsed.path
     if parsed.copy is None:

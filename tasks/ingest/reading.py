@@ -25,7 +25,11 @@ from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import find_mapped, read_mapping
 from tasks.ingest.pictures import give_written_answers, keep_pictures
-from tasks.ingest.pointed import (
+from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
+from tasks.ingest.readers.formats import extract, find_reader
+from tasks.ingest.readers.page_boxes import list_boxes
+from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
+from tasks.ingest.second_reader import (
     PointedReading,
     ShownLines,
     list_lines,
@@ -33,10 +37,6 @@ from tasks.ingest.pointed import (
     read_pointed,
     show_lines,
 )
-from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
-from tasks.ingest.readers.formats import extract, find_reader
-from tasks.ingest.readers.page_boxes import list_boxes
-from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.splitting import Split, split_lines
 from tasks.ingest.tables.records import split_records
 from tasks.ingest.tables.sheets import split_sheets

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.settings import Settings
-from tasks.ingest import AssistanceSummary, Assistant
-from tasks.ingest.documents import IngestOptions, parse_document
+from tasks.ingest import AssistanceSummary, Assistant, IngestOptions, parse_document
 from tests.benchmarks.ingest_mutations import fold, is_right
 from tests.benchmarks.ingest_papers import MadePaper, MadeQuestion, make_paper
 from tests.tasks.models.simulation import make_model
@@ -52,7 +51,7 @@ _ERRORS = ("word", "left out", "half", "exchanged", "other answer", "two in one"
 
 @dataclass(frozen=True)
 class Worth:
-    """Counts of questions asked, right, landed, sure (confidence of .9 or more), and sure and wrong."""
+    """Questions asked, right, landed, sure (confidence of .9 or more), sure and wrong."""
 
     asked: int = 0
     right: int = 0

@@ -21,12 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.ingest.confidence import read_truths
-from tasks.ingest.documents import IngestOptions, ParsedDocument, ShownPaper
-from tasks.ingest.reading import read_document
-from tasks.ingest.requests import make_messages, make_window
-from tasks.ingest.two_readings import choose_reading, is_doubtful
-from tests.benchmarks.ingest_accuracy import compare, make_document, read_options
+from tasks.ingest import IngestOptions, ParsedDocument
+from tasks.ingest.second_reader import ShownPaper, choose_reading, is_doubtful, make_messages, make_window
+from tests.benchmarks.ingest_accuracy import (
+    compare,
+    make_document,
+    read_document,
+    read_options,
+    read_truths,
+)
 
 GROUPS = Path(__file__).with_name("written_papers")
 RECORD = Path(__file__).with_suffix(".json")
@@ -36,7 +39,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class TwiceRead:
-    """One paper compared with its truth as the rules, as the model alone, and as both together read it (rows of `compare`).
+    """One paper as the rules, the model alone, and both together read it (rows of `compare`).
 
     `is_asked`: without `--assist-all` it would have been put to the model, too.
     """

@@ -52,7 +52,7 @@ def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floo
     ("group", "count", "floor"), [("c", 17, 0.96), ("m", 20, 0.94), ("r", 20, 0.92), ("s", 20, 0.97)]
 )
 def test_a_second_reader_brings_what_is_said(group: str, count: int, floor: float) -> None:
-    """Floors a little below docs/performance.md; of what both readers read alike hardly anything is wrong."""
+    """Floors a little below docs/performance.md; what both read alike is hardly ever wrong."""
     papers = ingest_second_readings.measure(group)
     assert len(papers) == count, "other lines are shown of some papers than those that were replied to"
     rows = [paper.both for paper in papers]

@@ -168,7 +168,7 @@ def settle(
     checked: Checked,
     terms: Terms,
 ) -> None:
-    """Hold or pass a paper of which so large a share is expected to be right, and name its questions' status."""
+    """Hold or pass a paper by the share expected to be right; name its questions' status."""
     document["expected_right_rate"] = share
     reason = _find_reason(share, checked, terms)
     document["status"], document["error"] = ("held", reason) if reason else ("parsed", None)

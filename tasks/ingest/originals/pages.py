@@ -107,7 +107,7 @@ def draw_page(settings: Settings, original: Original, page: int) -> bytes:
 
 
 def draw_file_page(source: Path, media_type: str, page: int) -> bytes | None:
-    """The picture (PNG) of a page, from 1, of a PDF or picture that is not archived; None where it cannot be drawn."""
+    """The picture (PNG) of a page, from 1, of a file that is not archived; None without one."""
     kind = name_kind(media_type)
     if kind not in ("pdf", "image"):
         return None

@@ -20,10 +20,10 @@ import pytest
 
 from schemas.errors import RegistryError
 from schemas.settings import Settings
-from tasks.ingest import assistance
-from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
+from tasks.ingest.second_reader import asking
+from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, read_assist_model
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
@@ -276,8 +276,8 @@ def test_a_second_run_pays_for_nothing_in_any_month(
 def test_a_reply_that_is_cut_makes_the_model_read_less_at_once(
     tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assistance, "LEAST_WINDOW", 50)
-    monkeypatch.setattr(assistance, "WINDOW", 300)
+    monkeypatch.setattr(asking, "LEAST_WINDOW", 50)
+    monkeypatch.setattr(asking, "WINDOW", 300)
     sizes: list[int] = []
 
     def answer(window: str) -> dict[str, Any]:
@@ -299,7 +299,7 @@ def test_a_reply_that_is_cut_makes_the_model_read_less_at_once(
 def test_a_question_cut_by_the_end_of_a_window_is_read_whole_in_the_next(
     tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assistance, "WINDOW", 400)
+    monkeypatch.setattr(asking, "WINDOW", 400)
     paper = "\n".join(
         f"Consider lake number {number}\nand its many inlets, then say how deep it may be.\n"
         for number in range(40)
@@ -327,7 +327,7 @@ def test_a_question_cut_by_the_end_of_a_window_is_read_whole_in_the_next(
 def test_keys_in_a_later_window_answer_the_questions_before_them(
     tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assistance, "WINDOW", 120)
+    monkeypatch.setattr(asking, "WINDOW", 120)
     asked = [f"Explain why lake {number} is deep, and what feeds it." for number in range(1, 4)]
     paper = "\n".join(
         ["Lakes", *asked, "What was asked for", *[f"{number}: rivers {number}" for number in range(1, 4)]]
@@ -442,7 +442,7 @@ def test_an_endpoint_that_is_down_is_given_up_and_every_document_keeps_its_readi
         assistant = Assistant(ledger, settings, MODEL, url)
         found = [one for paper in papers for one in assistant.help_with([paper], OPTIONS, summary)]
     assert [one.questions for one in found] == [paper.questions for paper in papers]
-    assert len(asked) == assistance.MOST_UNANSWERED
+    assert len(asked) == asking.MOST_UNANSWERED
     assert (summary.failed, summary.is_stopped) == (6, True)
     assert summary.failure is not None and "writer" in summary.failure
     assert "潮汐" not in summary.failure

@@ -1,4 +1,4 @@
-"""A reading that somebody points at: every word is the paper's, and what is not there is refused."""
+"""A reading that somebody points at: what is not in the paper is refused."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.pointed import ShownLines, read_pointed, show_lines
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
+from tasks.ingest.second_reader.pointed import ShownLines, read_pointed, show_lines
 
 PAPER = """海洋学小测
 一、单项选择题（每题2分）

@@ -1,6 +1,6 @@
-"""A model reads papers that the rules may have read wrongly: a second reader, held to the same contracts.
+"""A model reads papers that the rules may have read wrongly: a second reader.
 
-The model may only point at what the paper says, never add a word (pointed.py). Off by default. Texts leave the house with
+It is held to the same contracts. The model may only point at what the paper says, never add a word (pointed.py). Off by default. Texts leave the house with
 every call, so the model should run where the papers may be read.
 """
 
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import BudgetError, RegistryError
 from tasks.ingest.answer_files import find_answered
-from tasks.ingest.documents import IngestOptions, ParsedDocument, ShownPaper, parse_as_said
-from tasks.ingest.requests import (
+from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said
+from tasks.ingest.second_reader.choice import choose_reading, is_doubtful
+from tasks.ingest.second_reader.requests import (
     LEAST_WINDOW,
     WINDOW,
     Window,
@@ -27,7 +28,6 @@ from tasks.ingest.requests import (
     make_window,
     name_page,
 )
-from tasks.ingest.two_readings import choose_reading, is_doubtful
 from warehouse.ledger.engine.moments import now_text
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class AssistanceSummary:
 
 @dataclass(frozen=True)
 class AssistanceEstimate:
-    """How many of `papers` would be put to a model, in how many calls, and what these cost at most (null: not known)."""
+    """How many of `papers` a model would read, and what that costs at most, if it is known."""
 
     papers: int
     documents: int
@@ -243,7 +243,7 @@ class _Reader:
         )
 
     async def _ask_all(self, parsed: ParsedDocument, shown: ShownPaper) -> dict[str, Any]:
-        """What the model says of a paper, window after window; the last question of each is asked for again in the next."""
+        """What the model says of a paper; the last question of a window is asked for again."""
         said: list[Mapping[str, Any]] = []
         line, size = 0, WINDOW
         while line < shown.own:

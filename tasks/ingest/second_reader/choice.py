@@ -1,4 +1,4 @@
-"""Two readings of one paper, by the rules and by a second reader: which is taken, and how sure the two together make it.
+"""Two readings of one paper, by the rules and by a second reader, become one.
 
 It is how data are entered twice: two that read by different means seldom err in the same way, so what both read alike is
 nearly always right. Where they differ the second reader is believed, as far as the paper itself does not speak against it.
@@ -13,7 +13,7 @@ from typing import Any
 
 from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
 from tasks.ingest.documents import IngestOptions, ParsedDocument
-from tasks.ingest.pointed import KEY_BY_READER, POINTED, read_core
+from tasks.ingest.second_reader.pointed import KEY_BY_READER, POINTED, read_core
 from tasks.ingest.words.labels import read_number
 
 CONFIRMED = "confirmed"
@@ -48,9 +48,9 @@ def is_doubtful(parsed: ParsedDocument) -> bool:
 def choose_reading(
     first: ParsedDocument, second: ParsedDocument, options: IngestOptions
 ) -> tuple[ParsedDocument, bool]:
-    """The better one of two readings, its questions as sure as the other makes them, and whether it is the second.
+    """The better one of two readings, and whether that is the second.
 
-    `first` is the rules' reading. The second is taken unless the paper itself speaks against it.
+    `first` is the rules' reading; questions are as sure as the other reading makes them. The second is taken unless the paper itself speaks against it.
     """
     if not second.questions:
         return first, False
@@ -65,7 +65,7 @@ def _identify_all(parsed: ParsedDocument) -> set[tuple[str, ...]]:
 
 
 def _confirm(first: ParsedDocument, second: ParsedDocument, options: IngestOptions) -> ParsedDocument:
-    """The rules' reading beside one that the paper speaks against: what both read alike is surer, nothing else changes."""
+    """The rules' reading where the paper speaks against the other: what both read is surer."""
     others = _identify_all(second)
     alike = sum(identify(row) in others for row in first.questions)
     said = f"A second reader reads {alike} of {len(first.questions)} questions of this paper alike. Its reading keeps less of what the paper says of itself, and was not taken."
@@ -119,7 +119,7 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
-    """What of a question two readings must have alike: material, stem, options and answer without white space and punctuation."""
+    """What of a question two readings must have alike to confirm one another."""
     offered = (f"{option['label']}{fold(option['text'])}" for option in row["options"])
     return (fold(row["material"] or ""), fold(row["stem"]), *offered, "=", *map(fold, row["answer"]))
 
@@ -132,7 +132,7 @@ def _count_sound(parsed: ParsedDocument) -> float:
 def _judge(
     chosen: ParsedDocument, others: Collection[tuple[str, ...]], options: IngestOptions
 ) -> ParsedDocument:
-    """The chosen reading with the confidence that two readings give it; held by its contracts and by what they expect."""
+    """The chosen reading with the confidence of two, held where that or contracts ask for it."""
     questions = [_judge_question(row, others) for row in chosen.questions]
     document = dict(chosen.document)
     _, checked = parse_reading(document.get("reading"))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.ingest.documents import ShownPaper
 from tasks.ingest.layout.corrections import HEADING_TYPES
 
 PROMPT_VERSION = "ingest-assist/2"
@@ -40,8 +39,20 @@ Left out: titles, instructions, rules for candidates, forms for names and marks,
 
 
 @dataclass(frozen=True)
+class ShownPaper:
+    """What a second reader is shown of a paper: its `own` lines, then those of its answer file.
+
+    `pages` are the pages of its own lines, from 1; 0 where the format has none.
+    """
+
+    lines: Sequence[str] = field(repr=False)
+    own: int
+    pages: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
 class Window:
-    """Numbered lines of a paper from `first` up to `end` (exclusive), and the pages that they stand on."""
+    """Numbered lines of a paper from `first` to `end` (exclusive), and their pages."""
 
     text: str
     first: int
@@ -88,7 +99,7 @@ def make_messages(window: str) -> list[dict[str, str]]:
 
 
 def end_window(reply: Mapping[str, Any], window: Window, is_last: bool) -> tuple[int, Mapping[str, Any]]:
-    """Where the next window begins, and what of the reply is kept: what ends a window may be cut off."""
+    """Where the next window begins, and what is kept: what ends a window may be cut off."""
     questions = [one for one in reply.get("questions") or [] if isinstance(one, dict)]
     if is_last or len(questions) < 2:
         return window.end, reply
@@ -104,7 +115,7 @@ def _list_lines(*references: object) -> list[int]:
 
 
 def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What was said of the windows of one paper as one reading: keys go to the questions that stand before them."""
+    """What was said of the windows of one paper as one reading; keys go to their questions."""
     parts = {
         name: [one for reply in replies for one in reply.get(name) or [] if isinstance(one, dict)]
         for name in ("sections", "questions", "keys")

@@ -25,9 +25,9 @@ from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.layout.announcements import read_each
-from tasks.ingest.layout.front_lists import leave_out_front_lists
 from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import Piece, join_pieces, make_pieces, rewrite, say
+from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import (
     PICTURE_MARK,
@@ -56,7 +56,7 @@ _MOST_STANDING_OUT = 0.5
 
 @dataclass(frozen=True)
 class ShownLines:
-    """The lines of a paper as they are numbered, from 0; from `own` on they are those of its answer file."""
+    """The numbered lines of a paper; from `own` on they are those of its answer file."""
 
     lines: Sequence[Line]
     starts: Sequence[int]
@@ -119,14 +119,14 @@ def _merge(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class PointedReading:
-    """The questions of a reading, and the numbers of those that were refused since they are not in the paper."""
+    """The questions of a reading, and the numbers of those that are not in the paper."""
 
     split: Split
     refused: tuple[str, ...]
 
 
 def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
-    """The questions that a reader points at: `sections` and `questions` as the request asks for them (assistance.py)."""
+    """The questions that a reader points at, in `said` as requests.py asks for it."""
     finder = _Finder(shown)
     language = detect_language("\n".join(line.text for line in shown.lines[: shown.own]))
     stretches = list(_make_stretches(said.get("sections"), shown))
@@ -188,7 +188,7 @@ def _make_stretches(sections: object, shown: ShownLines) -> Iterator[Stretch]:
 
 @dataclass(frozen=True)
 class Pointed:
-    """Characters of one line: the line's number, the first and the last place, and whether it is the line as a whole."""
+    """Characters of one line, from `first` to `last`, or the line as a whole."""
 
     line: int
     first: int
@@ -426,7 +426,7 @@ def _find_parts(entry: Mapping[str, Any], finder: _Finder) -> _Parts | None:
 
 
 def _take_own_material(found: Sequence[_Parts]) -> None:
-    """Let a table or text between the lines of one question, which no other needs, stand in its stem."""
+    """Let what stands between the lines of one question, and no other needs, be in its stem."""
     uses = Counter(tuple(one.material) for one in found)
     for one in found:
         if (
@@ -541,7 +541,7 @@ def _name_type(draft: Draft, fine: FineType | None) -> str:
 
 
 def _set_answer(draft: Draft, one: _Parts, finder: _Finder, language: str | None) -> None:
-    """What is printed as the answer; a key that the reader names must be in what it points at, else it is doubted."""
+    """What is printed as the answer; a key that is not in what is pointed at is doubted."""
     explanation = clean_text(join_pieces(finder.make_pieces(one.explanation)), language) or None
     draft.explanation = explanation
     pieces = [_leave_out_bars(piece) for piece in finder.make_pieces(one.answer)]
@@ -582,7 +582,7 @@ def _leave_out_bars(piece: Piece) -> Piece:
 
 
 def _cut_number(piece: Piece, number: str) -> Piece:
-    """A line without its question's number at its beginning: `3.`, `**Q3.**`, `第3题`, `[单选]3.`, `Problem n. 3 —`."""
+    """A line without its question's number: `3.`, `**Q3.**`, `第3题`, `[单选]3.`, `Problem n. 3`."""
     core = read_core(number)
     if not core:
         return piece
@@ -611,7 +611,7 @@ _DRESSES = (
 
 
 def _cut_labels(options: Sequence[tuple[str, list[Piece]]]) -> list[tuple[str, list[Piece]]]:
-    """Options without boxes before them and without their labels, where all of them have one of the same kind."""
+    """Options without boxes, and without labels where all have one of the same kind."""
     cleared = []
     for letter, pieces in options:
         match = _BOX.match(pieces[0].text) if pieces else None
@@ -651,7 +651,7 @@ def _read_dress(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cut_letter(piece: Piece, letter: str) -> Piece:
-    """An option without its own letter, where something closes it: others were pointed at without theirs."""
+    """An option without its letter, where others were pointed at without theirs."""
     match = re.match(
         rf"\s*(?:[(（\[【]\s*{letter}\s*[)）\]】]|{letter}\s*[)）.．、:：]|{letter}\s*(?=[\u2e80-\U0003ffff]))\s*(?=\S)",
         piece.text,
@@ -661,7 +661,7 @@ def _cut_letter(piece: Piece, letter: str) -> Piece:
 
 
 def _bound(drafts: Sequence[Draft], shown: ShownLines) -> None:
-    """Let each question begin with the line that prints its number, and reach no further than the next begins."""
+    """Let each question begin with its number and reach no further than the next begins."""
     ordered = sorted(drafts, key=lambda draft: draft.start)
     reached = 0
     for draft in ordered:

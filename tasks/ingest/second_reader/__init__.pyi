@@ -1,0 +1,41 @@
+# What the model's help came to.
+from .asking import AssistanceSummary as AssistanceSummary
+
+# Who may be asked, and with what: the ledger keeps every call.
+from .asking import Assistant as Assistant
+
+# The registered model that may help, checked before anything is read.
+from .asking import read_assist_model as read_assist_model
+
+# The better one of two readings, and whether that is the second.
+from .choice import choose_reading as choose_reading
+
+# Whether a paper may have been read wrongly by the rules.
+from .choice import is_doubtful as is_doubtful
+
+# The questions of a reading, and the numbers of those that are not in the paper.
+from .pointed import PointedReading as PointedReading
+
+# The numbered lines of a paper and of its answer file.
+from .pointed import ShownLines as ShownLines
+
+# The lines of a document, the rows of sheets as lines.
+from .pointed import list_lines as list_lines
+
+# What a reader said, from its JSON.
+from .pointed import parse_said as parse_said
+
+# The questions that a reader points at.
+from .pointed import read_pointed as read_pointed
+
+# The lines of a paper and of its answer file that say anything.
+from .pointed import show_lines as show_lines
+
+# What a second reader is shown of a paper.
+from .requests import ShownPaper as ShownPaper
+
+# The messages that put a window to a model.
+from .requests import make_messages as make_messages
+
+# The lines of a paper from one on, as many as fit, numbered.
+from .requests import make_window as make_window
