@@ -21,6 +21,7 @@ from tasks.ingest.second_reader.choice import choose_reading, is_doubtful
 from tasks.ingest.second_reader.requests import (
     LEAST_WINDOW,
     WINDOW,
+    ShownPaper,
     Window,
     end_window,
     join_replies,
@@ -166,7 +167,12 @@ class Assistant:
         from tasks.models import ModelClient
         from tasks.models.budget import open_budget
 
-        places = [place for place, one in enumerate(parsed) if self.is_asked(one)]
+        # how a person divided a paper is not put to a model
+        places = [
+            place
+            for place, one in enumerate(parsed)
+            if self.is_asked(one) and one.document["document_id"] not in options.corrections
+        ]
         if not places:
             return list(parsed)
         if summary.budget is None:

@@ -6,12 +6,15 @@ nearly always right. Where they differ the second reader is believed, as far as 
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
+from tasks.ingest.contracts import UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument
 from tasks.ingest.second_reader.pointed import KEY_BY_READER, POINTED, read_core
 from tasks.ingest.words.labels import read_number
@@ -54,24 +57,23 @@ def choose_reading(
     """
     if not second.questions:
         return first, False
-    second = _keep_passed_over(first, second)
-    if _count_sound(second) < _LEAST_SOUND * _count_sound(first):
-        return _confirm(first, second, options), False
-    return _judge(second, _identify_all(first), options), True
+    # what only the rules read, and is kept, is confirmed by nobody
+    alike = {identify(row) for row in first.questions} & {identify(row) for row in second.questions}
+    whole = _keep_passed_over(first, second)
+    if _count_sound(whole) < _LEAST_SOUND * _count_sound(first):
+        return _confirm(first, alike, options), False
+    return _judge(whole, alike, options), True
 
 
-def _identify_all(parsed: ParsedDocument) -> set[tuple[str, ...]]:
-    return {identify(row) for row in parsed.questions}
-
-
-def _confirm(first: ParsedDocument, second: ParsedDocument, options: IngestOptions) -> ParsedDocument:
+def _confirm(
+    first: ParsedDocument, alike: Collection[tuple[str, ...]], options: IngestOptions
+) -> ParsedDocument:
     """The rules' reading where the paper speaks against the other: what both read is surer."""
-    others = _identify_all(second)
-    alike = sum(identify(row) in others for row in first.questions)
-    said = f"A second reader reads {alike} of {len(first.questions)} questions of this paper alike. Its reading keeps less of what the paper says of itself, and was not taken."
+    count = sum(identify(row) in alike for row in first.questions)
+    said = f"A second reader reads {count} of {len(first.questions)} questions of this paper alike. Its reading keeps less of what the paper says of itself, and was not taken."
     questions = list(first.questions)
     if first.document["status"] != "held":
-        questions = [_judge_question(row, others) if identify(row) in others else row for row in questions]
+        questions = [_judge_question(row, alike) if identify(row) in alike else row for row in questions]
         questions = [row | {"status": name_status(row, options.confidence_threshold)} for row in questions]
     document = first.document | {"warnings": [*first.document["warnings"], said]}
     return replace(first, document=document, questions=questions)
@@ -120,8 +122,18 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
     """What of a question two readings must have alike to confirm one another."""
-    offered = (f"{option['label']}{fold(option['text'])}" for option in row["options"])
-    return (fold(row["material"] or ""), fold(row["stem"]), *offered, "=", *map(fold, row["answer"]))
+    offered = (f"{option['label']}{_fold(option['text'])}" for option in row["options"])
+    return (_fold(row["material"] or ""), _fold(row["stem"]), *offered, "=", *map(_fold, row["answer"]))
+
+
+# Signs that make another number or another formula; all other punctuation is layout.
+_TELLING = re.compile(r"[-−](?=\s*[\w√(（])|(?<=\d)[.,:/](?=\d)|[%*/^!'′]")
+
+
+def _fold(text: str) -> str:
+    parts = _TELLING.split(normalised := unicodedata.normalize("NFKC", text))
+    signs = [*_TELLING.findall(normalised), ""]
+    return "".join(fold(part) + sign for part, sign in zip(parts, signs, strict=True))
 
 
 def _count_sound(parsed: ParsedDocument) -> float:
@@ -138,7 +150,9 @@ def _judge(
     _, checked = parse_reading(document.get("reading"))
     confirmed = sum(CONFIRMED in row["parse_notes"] for row in questions) / len(questions)
     # what two readers read alike is not doubted for what the paper says of itself
-    kept = replace(checked, score=max(checked.score, confirmed))
+    is_unread = any(breach.contract == UNREAD_LINES for breach in checked.breaches)
+    # …but both read what OCR read, and what it misread
+    kept = checked if is_unread else replace(checked, score=max(checked.score, confirmed))
     share = kept.score * sum(float(row["parse_confidence"]) for row in questions) / len(questions)
     document["confidence_version"] = VERSION
     terms = Terms(
@@ -155,7 +169,7 @@ def _judge_question(row: dict[str, Any], others: Collection[tuple[str, ...]]) ->
     notes = [note for note in row["parse_notes"] if note != CONFIRMED]
     if identify(row) in others:
         notes = [*(note for note in notes if note not in (POINTED, KEY_BY_READER)), CONFIRMED]
-        sure = BOTH
+        sure = BOTH if not {"ocr_unsure", "readings_differ"} & {*notes} else float(row["parse_confidence"])
     elif POINTED not in notes:
         sure = min(FIRST_ALONE, float(row["parse_confidence"]))
     else:

@@ -86,7 +86,7 @@ def show_lines(paper: Extraction, companion: Extraction | None) -> ShownLines:
                 lines.append(line)
                 starts.append(after + start)
         after += len(text) + 1
-        own = own or len(lines)
+        own = len(lines) if extraction is paper else own
     return ShownLines(lines, starts, own)
 
 
@@ -134,7 +134,10 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     made = [_find_parts(entry, finder) for entry in entries]
     found = [one for one in made if one is not None]
     _take_own_material(found)
-    drafts = [_make_draft(one, finder, stretches, language) for one in _find_answers(found, finder)]
+    # all of them first: an answer of one stands in what another shows
+    answered = list(_find_answers(found, finder))
+    finder.keys = [span for one in answered if one.key for span in one.answer]
+    drafts = [_make_draft(one, finder, stretches, language) for one in answered]
     drafts = [draft for draft in drafts if draft.stem or draft.options]
     _cut_second_numbers(drafts)
     refused = [
@@ -212,6 +215,8 @@ class _Finder:
         self.shown = shown
         self._folded: dict[int, tuple[str, list[int]]] = {}
         self._answers: dict[int, list[tuple[int, int]]] = {}
+        # the printed keys of all questions: none of them is shown with another question
+        self.keys: list[Pointed] = []
         self._pieces: dict[int, list[Piece]] = {}
         for piece in make_pieces(shown.lines, shown.starts):
             self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
@@ -263,7 +268,9 @@ class _Finder:
         found: list[tuple[int, int]] = []
         place = text.find(needle) if needle else -1
         while place >= 0:
-            found.append((offsets[place], offsets[place + len(needle) - 1] + 1))
+            found.append(
+                (offsets[place], _end_mark(self.shown.lines[at].text, offsets[place + len(needle) - 1] + 1))
+            )
             place = text.find(needle, place + 1)
         return found
 
@@ -275,13 +282,16 @@ class _Finder:
         for at in self.list_near(line):
             text = self.shown.lines[at].text
             taken = self._answers.setdefault(at, [])
-            places = [
-                (first, last)
-                for first, last in self.list_quoted(at, quote)
-                if not any(map(str.islower, (text[max(first - 1, 0) : first], text[last : last + 1])))
-            ]
+            quoted = self.list_quoted(at, quote)
+            places = [place for place in quoted if _is_apart(text, *place)]
             behind = _find_behind(text, number)
-            places.sort(key=lambda place: (place[0] not in behind, not self._stands_out(at, place)))
+            places.sort(
+                key=lambda place: (
+                    place[0] not in behind,
+                    not self._stands_out(at, place),
+                    not _is_set_apart(text, *place),
+                )
+            )
             for first, last in places:
                 is_free = all(last <= one or first >= other for one, other in taken)
                 if is_free or first in behind:
@@ -291,6 +301,15 @@ class _Finder:
 
     def _stands_out(self, at: int, place: tuple[int, int]) -> bool:
         return any(first <= place[0] and place[1] <= last for first, last, _ in self.shown.lines[at].emphasis)
+
+    def is_labelled_before(self, span: Pointed) -> bool:
+        """Whether the label of an option stands before what is pointed at, and so is no part of it."""
+        return _LABEL_BEFORE.search(self.shown.lines[span.line].text[: span.first]) is not None
+
+    def is_numbered_before(self, span: Pointed, core: str) -> bool:
+        """Whether the number of a question stands before what is pointed at, and so is no part of it."""
+        before = self.shown.lines[span.line].text[: span.first]
+        return bool(core) and re.search(rf"(?<!\w)0*{re.escape(core)}(?!\w)", before) is not None
 
     def claim(self, spans: Iterable[Pointed]) -> None:
         """Let characters be those of an answer."""
@@ -312,9 +331,12 @@ class _Finder:
         self, spans: Sequence[Pointed], without: Sequence[Pointed] = (), gap: str = ""
     ) -> list[Piece]:
         """Cleaned lines of these spans; `gap` stands where one holds others."""
+        answers = {one.line for one in without if one.is_whole}
+        # a line that is the answer, but for what is the answer as a whole: an option or a term is both
+        asked = [span for span in spans if span.line not in answers] or spans
         return [
             part
-            for span in spans
+            for span in asked
             for piece in self._pieces.get(span.line, ())
             for part in self._cut(piece, span, without, gap)
         ]
@@ -343,6 +365,43 @@ class _Finder:
         return [part] if part.text.strip() else []
 
 
+def _end_mark(text: str, place: int) -> int:
+    """The end of a quotation behind the number of the picture that it ends with."""
+    return place + 1 if text[place : place + 1] != blank_picture_numbers(text)[place : place + 1] else place
+
+
+# a row of keys without numbers
+_KEY_RUN = re.compile(r"[A-Ja-jTF√×]+")
+
+
+def _is_apart(text: str, first: int, last: int) -> bool:
+    """Whether a short answer is no part of a word or a number, and no label of an option."""
+    before, behind = text[max(first - 1, 0) : first], text[last : last + 1]
+    if (text[first].isdigit() and before.isdigit()) or (text[last - 1].isdigit() and behind.isdigit()):
+        return False
+    if (
+        not text[:first].strip(" \t*-([（【")
+        and re.match(r"\s*[)）.．、:：\]】]\s*\S", text[last:])
+        and last - first == 1
+    ):
+        return False
+    if before.islower() or behind.islower():
+        return False
+    if (before.isupper() and before.isascii()) or (behind.isupper() and behind.isascii()):
+        word = re.search(r"[^\W\d_]*$", text[:first])[0] + re.match(r"[^\W\d_]*", text[first:])[0]  # type: ignore[index]
+        return _KEY_RUN.fullmatch(word) is not None
+    return True
+
+
+def _is_set_apart(text: str, first: int, last: int) -> bool:
+    """Whether brackets hold a short answer, or it ends its line."""
+    is_held = (
+        re.search(r"[(（\[【:：]\s*$", text[:first]) is not None
+        and re.match(r"\s*[)）\]】]|\s*$", text[last:]) is not None
+    )
+    return is_held or not text[last:].strip(" .。)）]】")
+
+
 # more than a letter or a number that labels
 _WORDS = re.compile(r"[^\W_]{2}|[^\W_]\W+[^\W_]|[\u2e80-\U0003ffff]")
 
@@ -352,7 +411,7 @@ def _find_behind(text: str, number: str) -> set[int]:
     core = read_core(number)
     if not core:
         return set()
-    found = re.finditer(rf"(?<![0-9A-Za-z–~-]){re.escape(core)}\s*[^\w\s]{{0,3}}\s*", text)
+    found = re.finditer(rf"(?<![0-9A-Za-z–~-]){re.escape(core)}(?![0-9])\s*[^\w\s]{{0,3}}\s*", text)
     return {match.end() for match in found}
 
 
@@ -388,6 +447,9 @@ def fold_quoted(text: str) -> tuple[str, list[int]]:
     return "".join(characters), places
 
 
+_LABEL_BEFORE = re.compile(r"(?:^|[\W_])(?:[A-Ja-j]|[①-⑩])\s*[)）.．、:：\]】]?\s*$")
+
+
 @dataclass
 class _Parts:
     """Where the parts of one question stand."""
@@ -403,7 +465,15 @@ class _Parts:
 
 
 _LETTER = re.compile(r"[A-J]")
-_KEY = re.compile(r"true|false|[A-J]")
+_KEY = re.compile(r"[A-J](?:[\s,;、，；/&+]*[A-J])*")
+
+
+def _read_key(said: object) -> list[str]:
+    text = "".join(map(str, said)) if isinstance(said, list) else "" if said is None else str(said)
+    text = unicodedata.normalize("NFKC", text).strip()
+    if text.casefold() in ("true", "false"):
+        return [text.casefold()]
+    return sorted(set(re.findall(r"[A-J]", text.upper()))) if _KEY.fullmatch(text.upper()) else []
 
 
 def _find_parts(entry: Mapping[str, Any], finder: _Finder) -> _Parts | None:
@@ -457,8 +527,7 @@ _SHORT_ANSWER = 6
 
 def _find_answers(found: Sequence[_Parts], finder: _Finder) -> Iterator[_Parts]:
     for one in found:
-        said = one.entry.get("key")
-        one.key = _KEY.findall(str(said).lower() if isinstance(said, bool) else str(said or ""))
+        one.key = _read_key(one.entry.get("key"))
         for reference in _list(one.entry.get("answer")):
             line, _, quote = str(reference).partition(":")
             at = _read_place(line)
@@ -494,9 +563,13 @@ def _make_draft(one: _Parts, finder: _Finder, stretches: Sequence[Stretch], lang
     core = read_core(one.number)
     draft.number_label = one.number
     draft.value = read_number(core) if "." not in core and "-" not in core else None
-    stem = finder.make_pieces(one.stem, printed, "" if one.options or one.key else _GAP)
-    material = finder.make_pieces(one.material)
-    stem[:1] = [_cut_number(piece, one.number) for piece in stem[:1]]
+    beside = [span for _, spans in one.options for span in spans]
+    stem = finder.make_pieces(
+        one.stem, [*printed, *beside, *finder.keys], "" if one.options or one.key else _GAP
+    )
+    material = finder.make_pieces(one.material, finder.keys)
+    if one.stem and not finder.is_numbered_before(one.stem[0], core):
+        stem[:1] = [_cut_number(piece, one.number) for piece in stem[:1]]
     if material and (rest := _cut_number(material[0], one.number)) is not material[0]:
         # what begins with the number of a question is its own, but for what is called a text
         is_text = one.options or _IS_TEXT.match(rest.text)
@@ -504,8 +577,18 @@ def _make_draft(one: _Parts, finder: _Finder, stretches: Sequence[Stretch], lang
     draft.stem = clean_text(join_pieces(stem), language)
     _take_marks(draft)
     draft.material = clean_text(join_pieces(material), language) or None
-    draft.option_pieces = _cut_labels(
-        [(letter, finder.make_pieces(spans, printed)) for letter, spans in one.options]
+    offered = [(letter, finder.make_pieces(spans, printed)) for letter, spans in one.options]
+    cleared = {letter for letter, spans in one.options if finder.is_labelled_before(spans[0])}
+    draft.option_pieces = (
+        _cut_labels(offered)
+        if not cleared
+        else [
+            (
+                letter,
+                pieces if letter in cleared or not pieces else [_cut_letter(pieces[0], letter), *pieces[1:]],
+            )
+            for letter, pieces in offered
+        ]
     )
     draft.options = [
         (letter, clean_text(option_text(pieces), language)) for letter, pieces in draft.option_pieces
@@ -554,7 +637,13 @@ def _set_answer(draft: Draft, one: _Parts, finder: _Finder, language: str | None
         for span in spans
     ):
         draft.notes.append("key_by_format")
-    entry = read_entry(draft.value or 0, [_cut_number(pieces[0], one.number), *pieces[1:]])
+    entry = read_entry(
+        draft.value or 0,
+        [
+            (_cut_number if one.key or one.answer[0].is_whole else _cut_key_number)(pieces[0], one.number),
+            *pieces[1:],
+        ],
+    )
     entry.explanation = explanation or entry.explanation
     if not one.key or not (draft.options or draft.question_type == "true_false"):
         apply_key(draft, entry, language)
@@ -597,6 +686,20 @@ def _cut_number(piece: Piece, number: str) -> Piece:
         return piece
     is_parted = bool(match["close"]) or not text[match.end()].isascii() or not text[match.end()].isalnum()
     return piece.cut(match.end()) if is_parted else piece
+
+
+def _cut_key_number(piece: Piece, number: str) -> Piece:
+    """A printed answer without its question's number before it; `3.5 m` and `3 m` are answers."""
+    core = read_core(number)
+    match = (
+        re.match(
+            rf"[\s(（\[【*]*(?:第\s*)?0*{re.escape(core)}\s*题?\s*[.．、:：)）\]】]+(?!\d)\s*(?=\S)",
+            piece.text,
+        )
+        if core
+        else None
+    )
+    return piece if match is None else piece.cut(match.end())
 
 
 _BOX = re.compile(r"\s*(?:[-*•·+]\s+)?(?:[□☐☑☒○◯●◉✓✔✅❌✗✘]️?|\[[ xX√✓]?\]|\([ xX√✓]?\))*\s*")

@@ -14,6 +14,8 @@ TASK = "read_paper"
 # Characters put to the model at once: most papers are one window. A reply is about a third as long.
 WINDOW = 16_000
 LEAST_WINDOW = 1_000
+# its number and the bar
+_FRAME = 6
 ANSWER_FILE = "=== answer file ==="
 _SYSTEM = (
     "You read an examination paper as a careful clerk does, and say where each part of each question stands. The text is "
@@ -67,16 +69,16 @@ def make_window(shown: ShownPaper, first: int, size: int, names_pages: bool = Fa
     """
     kept: list[str] = []
     length, line, page = 0, first, 0
-    while line < shown.own and (not kept or length + len(shown.lines[line]) < size):
+    while line < shown.own and (not kept or length + len(shown.lines[line]) + _FRAME < size):
         if names_pages and shown.pages[line] > page:
             page = shown.pages[line]
             kept.append(name_page(page))
         kept.append(f"{line}| {shown.lines[line]}")
-        length += len(shown.lines[line])
+        length += len(shown.lines[line]) + _FRAME
         line += 1
     key: list[str] = []
     for place in range(shown.own, len(shown.lines)):
-        length += len(shown.lines[place])
+        length += len(shown.lines[place]) + _FRAME
         if length > 2 * size:
             break
         key.append(f"{place}| {shown.lines[place]}")
@@ -100,13 +102,28 @@ def make_messages(window: str) -> list[dict[str, str]]:
 
 def end_window(reply: Mapping[str, Any], window: Window, is_last: bool) -> tuple[int, Mapping[str, Any]]:
     """Where the next window begins, and what is kept: what ends a window may be cut off."""
-    questions = [one for one in reply.get("questions") or [] if isinstance(one, dict)]
+    questions = _list_objects(reply.get("questions"))
     if is_last or len(questions) < 2:
         return window.end, reply
     first = min(_list_lines(questions[-1].get("material"), questions[-1].get("stem")), default=window.end)
-    if not window.first < first < window.end:
+    middle = (window.first + window.end) // 2
+    if first <= middle:  # its material begins far above: the question alone is read again
+        first = min(_list_lines(questions[-1].get("stem")), default=window.end)
+    # no nearer than the middle: a reply that names an early line last would be asked for line by line
+    if not middle < first < window.end:
         return window.end, reply
-    return first, {**reply, "questions": questions[:-1]}
+    # what is below that line is read again: several questions may share the material that begins there
+    kept = [one for one in questions[:-1] if min(_list_lines(one.get("stem")), default=0) < first]
+    sections = [
+        one
+        for one in _list_objects(reply.get("sections"))
+        if min(_list_lines(one.get("line")), default=0) < first
+    ]
+    return first, {**reply, "questions": kept, "sections": sections}
+
+
+def _list_objects(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _list_lines(*references: object) -> list[int]:
@@ -117,7 +134,7 @@ def _list_lines(*references: object) -> list[int]:
 def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What was said of the windows of one paper as one reading; keys go to their questions."""
     parts = {
-        name: [one for reply in replies for one in reply.get(name) or [] if isinstance(one, dict)]
+        name: [one for reply in replies for one in _list_objects(reply.get(name))]
         for name in ("sections", "questions", "keys")
     }
     open_ones = [one for one in parts["questions"] if not one.get("answer")]
