@@ -285,8 +285,7 @@ def parse_as_said(parsed: ParsedDocument, said: str, options: IngestOptions) -> 
     document = _new_document(path, Path(str(parsed.document["source_path"])), options)
     same = ("document_id", "sha256", "document_name", "source_path", "size_bytes")
     document |= {name: parsed.document[name] for name in same}
-    read = _read(path, parsed.copy, document, options, said)
-    return None if read.text is None else read
+    return _read(path, parsed.copy, document, options, said)
 
 
 def _read(

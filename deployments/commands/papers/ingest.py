@@ -122,6 +122,10 @@ def ingest(
         raise UsageError("--assist-all and --estimate belong to --assist. Name a model with --assist.")
     if assist:
         read_assist_model(load_settings(), assist)
+    if assistance.estimate and (checking.check or checking.out is not None):
+        raise UsageError(
+            "--estimate looks at all papers that are named and writes no page. Leave --check and --out away."
+        )
     if assistance.estimate:
         _estimate(paths, options, assistance, workers)
         return
@@ -169,13 +173,14 @@ def _estimate(
         )
         found = assistant.estimate(papers)
     cost = (
-        "what it costs is not known: the registry names no prices for it"
+        f"what it costs is not known. {found.unknown}"
         if found.most_usd is None
-        else f"at most {found.most_usd:.4f} USD"
+        else f"at most {found.most_usd:.4f} USD for one try each. A reply that is cut or cannot be read is asked for again; "
+        "PROCTOR_BUDGET_USD is never exceeded, and nothing is paid for twice."
     )
     lines = [
         f"Papers read: {found.papers}. {found.documents} of them would be put to the model {model.name}, in {found.calls} calls "
-        f"with {found.characters} characters: {cost}. What was paid for before is not paid for again.",
+        f"with {found.characters} characters: {cost}",
         "Nothing was asked, and nothing has landed.",
     ]
     print_result(asdict(found), lines=lines)

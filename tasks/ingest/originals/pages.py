@@ -115,7 +115,8 @@ def draw_file_page(source: Path, media_type: str, page: int) -> bytes | None:
         target = Path(folder) / f"{page}.png"
         request = {"task": "draw", "source": str(source), "kind": kind, "page": page, "target": str(target)}
         try:
-            ask_child(request, DRAW_SECONDS)
+            with _opening:
+                ask_child(request, DRAW_SECONDS)
         except DocumentError:
             return None
         return target.read_bytes()

@@ -17,10 +17,10 @@ from .choice import is_doubtful as is_doubtful
 from .pointed import PointedReading as PointedReading
 
 # The numbered lines of a paper and of its answer file.
-from .pointed import ShownLines as ShownLines
+from .shown import ShownLines as ShownLines
 
 # The lines of a document, the rows of sheets as lines.
-from .pointed import list_lines as list_lines
+from .shown import list_lines as list_lines
 
 # What a reader said, from its JSON.
 from .pointed import parse_said as parse_said
@@ -29,7 +29,7 @@ from .pointed import parse_said as parse_said
 from .pointed import read_pointed as read_pointed
 
 # The lines of a paper and of its answer file that say anything.
-from .pointed import show_lines as show_lines
+from .shown import show_lines as show_lines
 
 # What a second reader is shown of a paper.
 from .requests import ShownPaper as ShownPaper

@@ -84,13 +84,14 @@ class AssistanceSummary:
 
 @dataclass(frozen=True)
 class AssistanceEstimate:
-    """How many of `papers` a model would read, and what that costs at most, if it is known."""
+    """How many of `papers` a model would read, and what one try costs at most, if known."""
 
     papers: int
     documents: int
     calls: int
     characters: int
     most_usd: float | None
+    unknown: str | None = None
 
 
 def name_month_budget(now: str) -> str:
@@ -131,6 +132,7 @@ class Assistant:
 
         papers = documents = calls = characters = 0
         most: float | None = 0.0
+        unknown: str | None = None
         for one in parsed:
             papers += 1
             if one.shown is None or not self.is_asked(one):
@@ -144,14 +146,14 @@ class Assistant:
                 characters += len(window.text)
                 try:
                     cost = compute_worst_cost(self.model, make_messages(window.text), self.model.parameters)
-                except BudgetError:
-                    most = None
+                except BudgetError as error:
+                    most, unknown = None, str(error)
                     continue
                 if self.model.sees_pictures and self.model.input_price_usd is not None:
                     sent = min(len(window.pages), MOST_PAGES)
                     cost += sent * MOST_PICTURE_TOKENS * self.model.input_price_usd / 1e6
                 most = None if most is None else most + cost
-        return AssistanceEstimate(papers, documents, calls, characters, most)
+        return AssistanceEstimate(papers, documents, calls, characters, most, unknown)
 
     def help_with(
         self, parsed: Sequence[ParsedDocument], options: IngestOptions, summary: AssistanceSummary
@@ -233,6 +235,10 @@ class _Reader:
         second = await asyncio.to_thread(parse_as_said, parsed, json.dumps(said), self.options)
         if second is None:
             return self._fail(parsed, "the file is another one by now")
+        if second.text is None:
+            return self._fail(
+                parsed, f"reading the paper by its reply ended as `{second.document['status']}`"
+            )
         summary.refused += len(second.refused)
         chosen, is_taken = choose_reading(parsed, second, self.options)
         if not is_taken:

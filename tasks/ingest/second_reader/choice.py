@@ -16,7 +16,8 @@ from typing import Any
 from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
 from tasks.ingest.contracts import UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument
-from tasks.ingest.second_reader.pointed import KEY_BY_READER, POINTED, read_core
+from tasks.ingest.second_reader.finder import read_core
+from tasks.ingest.second_reader.pointed import KEY_BY_READER, POINTED
 from tasks.ingest.words.labels import read_number
 
 CONFIRMED = "confirmed"
@@ -26,8 +27,12 @@ BOTH, SECOND_ALONE, KEY_TOLD, FIRST_ALONE = 0.97, 0.85, 0.8, 0.5
 VERSION = "two-readings/1"
 # Of 57 papers that nobody had shown to the rules those expected to be right by less lost one question in four, others one in twelve.
 _LEAST_EXPECTED = 0.8
-# A second reading that keeps so much less of what the paper says of itself, counted in questions, is not taken.
-_LEAST_SOUND = 0.5
+# A second reading that keeps so much less of what the paper says of itself, counted in questions, is not taken, and none that finds
+# a scrap of what the rules find.
+_LEAST_SOUND, _LEAST_FOUND = 0.5, 0.2
+# What neither reader can know: a text that holds its answer, what OCR or a lost option changed. Such a question is no surer than before.
+_DOUBTS = {"ocr_unsure", "readings_differ", "option_empty", "options_equal"}
+_HOLDS_ANSWER, _MOST_OF_SHOWN = "text_holds_answer", 0.3
 
 
 def is_doubtful(parsed: ParsedDocument) -> bool:
@@ -60,7 +65,8 @@ def choose_reading(
     # what only the rules read, and is kept, is confirmed by nobody
     alike = {identify(row) for row in first.questions} & {identify(row) for row in second.questions}
     whole = _keep_passed_over(first, second)
-    if _count_sound(whole) < _LEAST_SOUND * _count_sound(first):
+    is_scrap = len(second.questions) < _LEAST_FOUND * len(first.questions)
+    if is_scrap or _count_sound(whole) < _LEAST_SOUND * _count_sound(first):
         return _confirm(first, alike, options), False
     return _judge(whole, alike, options), True
 
@@ -167,11 +173,16 @@ def _judge(
 
 def _judge_question(row: dict[str, Any], others: Collection[tuple[str, ...]]) -> dict[str, Any]:
     notes = [note for note in row["parse_notes"] if note != CONFIRMED]
+    own = float(row["parse_confidence"])
     if identify(row) in others:
         notes = [*(note for note in notes if note not in (POINTED, KEY_BY_READER)), CONFIRMED]
-        sure = BOTH if not {"ocr_unsure", "readings_differ"} & {*notes} else float(row["parse_confidence"])
+        sure = BOTH
     elif POINTED not in notes:
-        sure = min(FIRST_ALONE, float(row["parse_confidence"]))
+        sure = min(FIRST_ALONE, own)
     else:
         sure = KEY_TOLD if KEY_BY_READER in notes else SECOND_ALONE
+    if _DOUBTS & {*notes}:
+        sure = min(sure, own)
+    if _HOLDS_ANSWER in notes:
+        sure = min(sure, _MOST_OF_SHOWN)
     return row | {"parse_notes": notes, "parse_confidence": sure}

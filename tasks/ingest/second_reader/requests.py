@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.ingest.layout.corrections import HEADING_TYPES
+from tasks.ingest.second_reader.finder import read_core
 
 PROMPT_VERSION = "ingest-assist/2"
 TASK = "read_paper"
@@ -149,4 +150,5 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _has_number(question: Mapping[str, Any], number: object) -> bool:
-    return not question.get("answer") and str(question.get("number")).strip() == str(number).strip()
+    core = read_core(str(number or ""))
+    return bool(core) and not question.get("answer") and read_core(str(question.get("number") or "")) == core

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
-from tasks.ingest.second_reader.pointed import ShownLines, read_pointed, show_lines
+from tasks.ingest.second_reader import ShownLines, read_pointed, show_lines
 
 PAPER = """海洋学小测
 一、单项选择题（每题2分）
@@ -164,3 +164,142 @@ def test_what_a_paper_says_of_itself_holds_for_what_is_pointed_at_too() -> None:
     broken = {one.contract for one in found.split.checked.breaches}
     assert "announced_count" in broken
     assert found.split.checked.score < 0.5
+
+
+def ask_one(text: str, **question: Any) -> Draft:
+    shown = show(text)
+    (found,) = point({"number": "1", "stem": "0", **question}, shown=shown)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "stem"),
+    [
+        ("14. 2，5，10，17，___", "14", "2，5，10，17，___"),
+        ("17．2022年产量增长约", "17", "2022年产量增长约"),
+        ("5.5 m of rope weigh how much?", "5", "5.5 m of rope weigh how much?"),
+        ("In 3 minutes it boils. Why?", "3", "In 3 minutes it boils. Why?"),
+        ("Hi i am what?", "i", "Hi i am what?"),
+        ("第一次世界大战何时开始？", "一", "第一次世界大战何时开始？"),
+        ("第3题 潮汐由什么引起？", "3", "潮汐由什么引起？"),
+        ("[单选]3.潮汐由什么引起？", "3", "潮汐由什么引起？"),
+        ("Problem n. 3 — Why do tides rise?", "3", "Why do tides rise?"),
+        ("3 Why do tides rise?", "3", "Why do tides rise?"),
+    ],
+)
+def test_the_number_of_a_question_is_cut_off_and_nothing_else(line: str, number: str, stem: str) -> None:
+    assert ask_one(line, number=number, type="short_answer").stem == stem
+
+
+@pytest.mark.parametrize(
+    ("offered", "texts"),
+    [
+        (["A. 1 km", "B. 2 km"], ["1 km", "2 km"]),
+        (["A branded pen", "A gold watch"], ["A branded pen", "A gold watch"]),
+        (["①②", "②③"], ["①②", "②③"]),
+        (["A地", "B地"], ["地", "地"]),
+        (["а) вода;", "б) лёд;"], ["вода;", "лёд;"]),
+        (["1. Wait", "2. Run"], ["Wait", "Run"]),
+        (["[x] cork", "[ ] iron"], ["cork", "iron"]),
+    ],
+)
+def test_options_lose_their_labels_and_no_text(offered: list[str], texts: list[str]) -> None:
+    options = {letter: str(place) for place, letter in enumerate("AB", start=1)}
+    found = ask_one("\n".join(["1. Which?", *offered]), type="single_choice", options=options)
+    assert [text for _, text in found.options] == texts
+
+
+def test_options_quoted_without_their_labels_keep_what_looks_like_one() -> None:
+    found = ask_one(
+        "1. How far?\nA. 1 km  B. 2.5 km  C. A型",
+        type="single_choice",
+        options={"A": "1:1 km", "B": "1:2.5 km", "C": "1:A型"},
+    )
+    assert [text for _, text in found.options] == ["1 km", "2.5 km", "A型"]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        # the line of the answer in a range of the stem, and of an option
+        ("1. Why do tides rise?\nAnswer: the Moon pulls.", {"stem": "0-1", "answer": "1"}),
+        # a part of it
+        (
+            "1. Which floats? Answer: cork",
+            {"stem": "0:1. Which floats? Answer: cork", "answer": "0:Answer: cork"},
+        ),
+        # the letter in brackets, not the one in a word
+        ("1. THE CAPITAL OF FRANCE IS ( A )", {"answer": "0:A", "key": "A", "options": {"A": "0:CAPITAL"}}),
+    ],
+)
+def test_no_stem_shows_its_answer(text: str, question: dict[str, Any]) -> None:
+    found = ask_one(text, type="short_answer", **question)
+    assert found.answer
+    assert "Moon" not in found.stem and "cork" not in found.stem and "( A )" not in found.stem
+
+
+def test_the_keys_of_other_questions_are_cut_out_of_a_shared_text() -> None:
+    shown = show(
+        "The sea (B) is deep (A).\n1. What is it?\nA. a lake\nB. water\n2. How is it?\nA. deep\nB. low"
+    )
+    first, second = point(
+        {"number": "1", "type": "single_choice", "material": "0", "stem": "1", "options": {"A": "2", "B": "3"},
+         "answer": "0:(B)", "key": "B"},
+        {"number": "2", "type": "single_choice", "material": "0", "stem": "4", "options": {"A": "5", "B": "6"},
+         "answer": "0:(A)", "key": "A"},
+        shown=shown,
+    )  # fmt: skip
+    assert (first.answer, second.answer) == (["B"], ["A"])
+    assert first.material == second.material == "The sea is deep ."
+
+
+def test_an_option_is_no_answer_unless_something_marks_it() -> None:
+    options = {"A": "1", "B": "2"}
+    plain = ask_one(
+        "1. Which floats?\nA. iron\nB. cork", type="single_choice", options=options, answer="2", key="B"
+    )
+    assert plain.answer == []
+    ticked = ask_one(
+        "1. Which floats?\nA. iron\nB. cork ✓", type="single_choice", options=options, answer="2:✓", key="B"
+    )
+    assert (ticked.answer, ticked.options[1][1]) == (["B"], "cork")
+
+
+def test_of_a_row_of_keys_each_number_has_its_own() -> None:
+    lines = [
+        "1. Which floats?",
+        "A. iron",
+        "B. cork",
+        "11. Which sinks?",
+        "A. iron",
+        "B. cork",
+        "1. B 2. A 11. A",
+    ]
+    one, eleven = point(
+        {"number": "1", "type": "single_choice", "stem": "0", "options": {"A": "1", "B": "2"},
+         "answer": "6:1. B", "key": "B"},
+        {"number": "11", "type": "single_choice", "stem": "3", "options": {"A": "4", "B": "5"},
+         "answer": "6:11. A", "key": "A"},
+        shown=show("\n".join(lines)),
+    )  # fmt: skip
+    assert (one.answer, eleven.answer) == (["B"], ["A"])
+
+
+def test_answers_keep_numbers_that_look_like_the_questions() -> None:
+    found = ask_one(
+        "3. How long?\nAnswer: 3.5 metres", number="3", type="short_answer", answer="1:3.5 metres"
+    )
+    assert found.answer == ["3.5 metres"]
+
+
+def test_thousands_of_keys_in_one_row_are_read_in_a_moment() -> None:
+    row = " ".join(f"{number}. {'AB'[number % 2]}" for number in range(1, 1501))
+    lines = [row, *[f"{number}. Which floats? A. iron B. cork" for number in range(1, 1501)]]
+    questions = [
+        {"number": str(number), "type": "single_choice", "stem": f"{number}:Which floats?",
+         "options": {"A": f"{number}:iron", "B": f"{number}:cork"}, "answer": f"0:{number}. {'AB'[number % 2]}",
+         "key": "AB"[number % 2]}
+        for number in range(1, 1501)
+    ]  # fmt: skip
+    found = point(*questions, shown=show("\n".join(lines)))
+    assert [one.answer for one in found] == [["AB"[number % 2]] for number in range(1, 1501)]

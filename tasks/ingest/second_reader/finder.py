@@ -1,0 +1,329 @@
+"""Where what a second reader points at stands in a paper, and what of it is claimed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
+from tasks.ingest.readers.extraction import blank_picture_numbers
+from tasks.ingest.second_reader.shown import CLOSES, OPENS, ShownLines
+from tasks.ingest.words.answers import ANSWER_MARK
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """Characters of one line, from `first` to `last`, or the line as a whole."""
+
+    line: int
+    first: int
+    last: int
+    is_whole: bool = False
+
+
+_REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：](.*)|$)", re.DOTALL)
+
+
+_MOST_LINES = 400
+
+
+def read_place(value: object) -> int | None:
+    """The number of a line, None for what is none."""
+    text = str(value).strip()
+    return int(text) if text.isdecimal() and len(text) < 7 else None
+
+
+def as_list(value: object) -> list[Any]:
+    """What is a list as it is, nothing as none, all else as one."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+class Finder:
+    """Looks up what is pointed at; knows what of the paper is claimed."""
+
+    def __init__(self, shown: ShownLines) -> None:
+        self.shown = shown
+        self._folded: dict[int, tuple[str, list[int]]] = {}
+        self._quoted: dict[tuple[int, str], list[tuple[int, int]]] = {}
+        # which characters of a line are those of answers
+        self._answers: dict[int, bytearray] = {}
+        # the printed keys of all questions by line: none of them is shown with another question
+        self._keys: dict[int, list[Pointed]] = {}
+        self._pieces: dict[int, list[Piece]] = {}
+        for piece in make_pieces(shown.lines, shown.starts):
+            self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
+
+    def find(self, references: object) -> list[Pointed] | None:
+        """The spans that references name, in their order; [] for none, None where one is not there."""
+        spans: list[Pointed] = []
+        for reference in as_list(references):
+            found = self._find_one(reference)
+            if found is None:
+                return None
+            spans.extend(found)
+        return spans
+
+    def _find_one(self, reference: object) -> list[Pointed] | None:
+        match = _REFERENCE.fullmatch(str(reference))
+        if match is None:
+            return None
+        first, last = int(match[1]), int(match[2] or match[1])
+        if not first <= last < len(self.shown.lines) or last - first > _MOST_LINES:
+            return None
+        quote = (match[3] or "").strip()
+        if not quote:
+            return [self.whole(at) for at in range(first, last + 1)]
+        for at in self.list_near(first):
+            places = self.list_quoted(at, quote)
+            if places:
+                return [self._span(at, *places[0])]
+        return None
+
+    def list_near(self, line: int) -> list[int]:
+        """A line and its neighbours: a number may be off by one."""
+        return [at for at in (line, line + 1, line - 1) if 0 <= at < len(self.shown.lines)]
+
+    def whole(self, at: int) -> Pointed:
+        """A line as a whole."""
+        return Pointed(at, 0, len(self.shown.lines[at].text), is_whole=True)
+
+    def _span(self, at: int, first: int, last: int) -> Pointed:
+        text = self.shown.lines[at].text
+        return Pointed(at, first, last, not text[:first].strip() and not text[last:].strip())
+
+    def list_quoted(self, at: int, quote: str) -> list[tuple[int, int]]:
+        """Where a line holds a quotation: white space, width of characters and blanks do not count."""
+        needle, _ = fold_quoted(quote)
+        if (at, needle) not in self._quoted:
+            self._quoted[at, needle] = list(self._search(at, needle))
+        return self._quoted[at, needle]
+
+    def _search(self, at: int, needle: str) -> Iterator[tuple[int, int]]:
+        line = self.shown.lines[at].text
+        if at not in self._folded:
+            self._folded[at] = fold_quoted(line)
+        text, offsets = self._folded[at]
+        place = text.find(needle) if needle else -1
+        while place >= 0:
+            yield offsets[place], _end_mark(line, offsets[place + len(needle) - 1] + 1)
+            place = text.find(needle, place + 1)
+
+    def claim_answer(self, line: int, quote: str, number: str) -> Pointed | None:
+        """The place of a short answer on a line that answers nothing yet and is no part of a word.
+
+        That behind the number of its question, else one that stands out in print, else the first.
+        """
+        for at in self.list_near(line):
+            text = self.shown.lines[at].text
+            taken = self._answers.setdefault(at, bytearray(len(text) + 1))
+            behind = _find_behind(text, number)
+            places = [
+                (first, last)
+                for first, last in self.list_quoted(at, quote)
+                if (first in behind or not any(taken[first:last])) and _is_apart(text, first, last)
+            ][:_MOST_PLACES]
+            if not places:
+                continue
+            first, last = min(
+                places,
+                key=lambda place: (
+                    place[0] not in behind,
+                    not self._stands_out(at, place),
+                    not _is_set_apart(text, *place),
+                ),
+            )
+            taken[first:last] = b"x" * (last - first)
+            return Pointed(at, first, last)
+        return None
+
+    def keep_keys(self, spans: Iterable[Pointed]) -> None:
+        """Let these be printed keys, which no question shows."""
+        for span in spans:
+            self._keys.setdefault(span.line, []).append(span)
+
+    def list_keys(self, spans: Iterable[Pointed]) -> list[Pointed]:
+        """The printed keys on the lines of these spans."""
+        return [
+            key for line in dict.fromkeys(span.line for span in spans) for key in self._keys.get(line, ())
+        ]
+
+    def is_marked(self, span: Pointed) -> bool:
+        """Whether something on a line, print or a sign, marks what is pointed at."""
+        line = self.shown.lines[span.line]
+        shows = any(first < span.last and span.first < last for first, last, _ in line.emphasis)
+        return shows or (_MARKS.search(line.text) or ANSWER_MARK.match(line.text)) is not None
+
+    def prints(self, number: str, at: int) -> bool:
+        """Whether a line or the one above it prints a number."""
+        wanted, _ = fold_quoted(number)
+        above = self.shown.lines[at - 1].text if at else ""
+        return bool(wanted) and wanted in fold_quoted(f"{above} {self.shown.lines[at].text}")[0]
+
+    def _stands_out(self, at: int, place: tuple[int, int]) -> bool:
+        return any(first <= place[0] and place[1] <= last for first, last, _ in self.shown.lines[at].emphasis)
+
+    def is_labelled_before(self, span: Pointed) -> bool:
+        """Whether the label of an option stands before what is pointed at, and so is no part of it."""
+        before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
+        return _LABEL_BEFORE.search(before) is not None
+
+    def is_numbered_before(self, span: Pointed, core: str) -> bool:
+        """Whether the number of a question stands before what is pointed at, and so is no part of it."""
+        before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
+        return bool(core) and re.search(rf"(?<!\w)0*{re.escape(core)}(?!\w)", before) is not None
+
+    def claim(self, spans: Iterable[Pointed]) -> None:
+        """Let characters be those of an answer."""
+        for span in spans:
+            taken = self._answers.setdefault(span.line, bytearray(len(self.shown.lines[span.line].text) + 1))
+            taken[span.first : span.last] = b"x" * (span.last - span.first)
+
+    def list_claimed(self, pieces: Sequence[Piece]) -> frozenset[int]:
+        """The beginnings of the paper's lines that answers stand in."""
+        starts = [piece.start for piece in pieces]
+        found: set[int] = set()
+        for at, spans in self._answers.items():
+            if any(spans) and at < self.shown.own:
+                begin = self.shown.starts[at]
+                end = begin + len(self.shown.lines[at].text)
+                found.update(starts[bisect_left(starts, begin) : bisect_right(starts, end)])
+        return frozenset(found)
+
+    def make_pieces(
+        self, spans: Sequence[Pointed], without: Sequence[Pointed] = (), gap: str = ""
+    ) -> list[Piece]:
+        """Cleaned lines of these spans; `gap` stands where one holds others."""
+        answers = {one.line for one in without if one.is_whole}
+        # a line that is the answer, but for what is the answer as a whole: an option or a term is both
+        asked = [span for span in spans if span.line not in answers] or spans
+        return [
+            part
+            for span in asked
+            for piece in self._pieces.get(span.line, ())
+            for part in self._cut(piece, span, without, gap)
+        ]
+
+    def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed], gap: str) -> list[Piece]:
+        start = self.shown.starts[span.line]
+
+        def place(offset: int) -> int:
+            return bisect_left(piece.sources, start + offset)
+
+        part = piece if span.is_whole else piece.cut(place(span.first), place(span.last))
+        inside = [
+            (max(one.first, span.first), min(one.last, span.last))
+            for one in without
+            if one.line == span.line and one.first < span.last and span.first < one.last
+        ]
+        for begin, end in sorted(inside, reverse=True):
+            first, last = bisect_left(part.sources, start + begin), bisect_left(part.sources, start + end)
+            left = f"{part.text[:first]}{part.text[last:]}"
+            # an option or a term that is the answer as a whole is both
+            if first < last and _WORDS.search(left) is not None:
+                part = rewrite(part, last, gap, first)
+        return [part] if part.text.strip() else []
+
+
+def _end_mark(text: str, place: int) -> int:
+    """The end of a quotation behind the number of the picture that it ends with."""
+    return place + 1 if text[place : place + 1] != blank_picture_numbers(text)[place : place + 1] else place
+
+
+# Places of a short answer on a line that are weighed, and how far beside a place a label or a number stands.
+_MOST_PLACES, _BESIDE = 40, 40
+
+
+# what marks an option as right
+_MARKS = re.compile(r"[√✓✔✅☑☒●◉★*←⇐]|\[[xX√]\]|\([xX√]\)|正确|(?i:\b(?:correct|right)\b)")
+
+
+# a row of keys without numbers
+_KEY_RUN = re.compile(r"[A-Ja-jTF√×]+")
+
+
+def _is_apart(text: str, first: int, last: int) -> bool:
+    """Whether a short answer is no part of a word or a number, and no label of an option."""
+    before, behind = text[max(first - 1, 0) : first], text[last : last + 1]
+    if (text[first].isdigit() and before.isdigit()) or (text[last - 1].isdigit() and behind.isdigit()):
+        return False
+    if (
+        first < _BESIDE
+        and not text[:first].strip(" \t*-([（【")
+        and re.match(r"\s*[)）.．、:：\]】]\s*\S", text[last : last + 8])
+        and last - first == 1
+    ):
+        return False
+    if before.islower() or behind.islower():
+        return False
+    if (before.isupper() and before.isascii()) or (behind.isupper() and behind.isascii()):
+        begin, end = first, last
+        while begin > 0 and text[begin - 1].isalpha():
+            begin -= 1
+        while end < len(text) and text[end].isalpha():
+            end += 1
+        return _KEY_RUN.fullmatch(text, begin, end) is not None
+    return True
+
+
+def _is_set_apart(text: str, first: int, last: int) -> bool:
+    """Whether brackets hold a short answer, or it ends its line."""
+    before, behind = text[max(0, first - 4) : first], text[last : last + 8]
+    is_held = (
+        re.search(r"[(（\[【:：]\s*$", before) is not None
+        and re.match(r"\s*(?:[)）\]】]|$)", behind) is not None
+    )
+    return is_held or not behind.strip(" .。)）]】")
+
+
+# more than a letter or a number that labels
+_WORDS = re.compile(r"[^\W_]{2}|[^\W_]\W+[^\W_]|[\u2e80-\U0003ffff]")
+
+
+def _find_behind(text: str, number: str) -> set[int]:
+    """The places right behind a number and what closes it: `3. B`, `3B`, `(3) B`."""
+    core = read_core(number)
+    if not core:
+        return set()
+    found = re.finditer(rf"(?<![0-9A-Za-z–~-]){re.escape(core)}(?![0-9])\s*[^\w\s]{{0,3}}\s*", text)
+    return {match.end() for match in found}
+
+
+# What of a number counts: `Q1`, `Problem 1`, `第1题` and `８` are 1 and 8
+_CORE = re.compile(r"\d+(?:[.-]\d+)*[a-z]?|[一二三四五六七八九十百]+|[①-⑳]|[IVXivx]{1,6}|[A-Za-z]")
+
+
+def read_core(number: str) -> str:
+    """What of a printed number counts, "" for none."""
+    found = _CORE.findall(unicodedata.normalize("NFKC", number))
+    return found[-1] if found else ""
+
+
+# What a copyist writes otherwise without changing a word: width, quotes, dashes, brackets.
+_FORMS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans(
+    "“”‘’–—―−【】＿", "\"\"''----[]_"
+)
+
+
+_LEFT_OUT = f"\u200b\ufeff\u00ad{OPENS}{CLOSES}"
+
+
+def fold_quoted(text: str) -> tuple[str, list[int]]:
+    """The characters without white space, blanks as one `_`, and the place of each in the text."""
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(blank_picture_numbers(text)):
+        if character.isspace() or character in _LEFT_OUT:
+            continue
+        character = character.translate(_FORMS)
+        if character == "_" and characters and characters[-1] == "_":
+            continue
+        characters.append(character)
+        places.append(place)
+    return "".join(characters), places
+
+
+_LABEL_BEFORE = re.compile(r"(?:^|[\W_])(?:[A-Ja-j]|[①-⑩])\s*[)）.．、:：\]】]?\s*$")

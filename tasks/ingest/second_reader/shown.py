@@ -1,0 +1,83 @@
+"""What a second reader is shown of a paper: its lines, numbered, and those of its answer file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
+
+# A line is shown up to this length; what is longer holds no single question.
+_LONGEST_SHOWN = 4_000
+
+
+# Stretches that stand out stand between these signs where a line is shown.
+OPENS, CLOSES = "⟦", "⟧"
+
+
+# Where so large a part of the lines stands out, print says nothing.
+_MOST_STANDING_OUT = 0.5
+
+
+@dataclass(frozen=True)
+class ShownLines:
+    """The numbered lines of a paper; from `own` on they are those of its answer file."""
+
+    lines: Sequence[Line]
+    starts: Sequence[int]
+    own: int
+
+    def describe(self) -> dict[str, Any]:
+        """What is shown of every line, and the pages of the paper's own."""
+        standing_out = sum(1 for line in self.lines if line.emphasis)
+        is_marked = standing_out <= _MOST_STANDING_OUT * len(self.lines)
+        return {
+            "lines": [_render(line, is_marked) for line in self.lines],
+            "own": self.own,
+            "pages": [line.page for line in self.lines[: self.own]],
+        }
+
+
+def show_lines(paper: Extraction, companion: Extraction | None) -> ShownLines:
+    """The lines of a paper and of its answer file that say anything; a file of records has none."""
+    lines: list[Line] = []
+    starts: list[int] = []
+    own = after = 0
+    for extraction in (paper, companion):
+        found = [] if extraction is None else list_lines(extraction)
+        text, offsets, _ = join_lines(found)
+        for line, start in zip(found, offsets, strict=True):
+            if line.kind != "furniture" and line.text.strip():
+                lines.append(line)
+                starts.append(after + start)
+        after += len(text) + 1
+        own = len(lines) if extraction is paper else own
+    return ShownLines(lines, starts, own)
+
+
+def list_lines(extraction: Extraction) -> list[Line]:
+    """The lines of a document, the rows of sheets as lines."""
+    rows = [row for sheet in extraction.sheets for row in sheet.rows if any(cell.strip() for cell in row)]
+    return extraction.lines or [
+        Line(" | ".join(cell.replace("\n", " ").strip() for cell in row)) for row in rows
+    ]
+
+
+def _render(line: Line, is_marked: bool) -> str:
+    text = line.text
+    stretches = sorted({(first, last) for first, last, _ in line.emphasis}) if is_marked else []
+    for first, last in reversed(_merge(stretches)):
+        if text[first:last].strip():
+            text = f"{text[:first]}{OPENS}{text[first:last]}{CLOSES}{text[last:]}"
+    return " ".join(blank_picture_numbers(text).split())[:_LONGEST_SHOWN]
+
+
+def _merge(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for first, last in stretches:
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return merged
