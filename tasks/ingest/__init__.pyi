@@ -1,11 +1,11 @@
 # What the model's help came to.
-from .second_reader.asking import AssistanceSummary as AssistanceSummary
+from .second_reader import AssistanceSummary as AssistanceSummary
 
 # Who may be asked, and with what: the ledger keeps every call.
-from .second_reader.asking import Assistant as Assistant
+from .second_reader import Assistant as Assistant
 
 # The registered model that may help, checked before anything is read.
-from .second_reader.asking import read_assist_model as read_assist_model
+from .second_reader import read_assist_model as read_assist_model
 
 # A paper, the lines of its text, and the questions that were read in it.
 from .corrected import PaperAsRead as PaperAsRead

@@ -36,7 +36,7 @@ from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
     from tasks.ingest.documents import Source
-    from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant
+    from tasks.ingest.second_reader import AssistanceSummary, Assistant
     from tasks.running.sharing import JobQueue
     from warehouse.ledger.engine.ledger import Ledger
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from schemas.settings import load_settings
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
-from tasks.ingest.second_reader.asking import Assistant, read_assist_model
+from tasks.ingest.second_reader import Assistant, read_assist_model
 from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger

@@ -1,4 +1,4 @@
-"""A model reads papers too: what it is shown and asked, what it points at, which reading is taken."""
+"""A model reads papers too: what it is asked, what it points at, which reading is taken."""
 
 from lazy_loader import attach_stub
 

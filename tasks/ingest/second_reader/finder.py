@@ -167,12 +167,12 @@ class Finder:
         return any(first <= place[0] and place[1] <= last for first, last, _ in self.shown.lines[at].emphasis)
 
     def is_labelled_before(self, span: Pointed) -> bool:
-        """Whether the label of an option stands before what is pointed at, and so is no part of it."""
+        """Whether the label of an option stands before what is pointed at."""
         before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
         return _LABEL_BEFORE.search(before) is not None
 
     def is_numbered_before(self, span: Pointed, core: str) -> bool:
-        """Whether the number of a question stands before what is pointed at, and so is no part of it."""
+        """Whether the number of a question stands before what is pointed at."""
         before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
         return bool(core) and re.search(rf"(?<!\w)0*{re.escape(core)}(?!\w)", before) is not None
 

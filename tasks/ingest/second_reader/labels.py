@@ -1,4 +1,4 @@
-"""Numbers before stems and answers, labels and boxes before options: what is printed and no text."""
+"""Numbers before stems and answers, labels and boxes before options."""
 
 from __future__ import annotations
 

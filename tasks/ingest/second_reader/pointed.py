@@ -199,7 +199,7 @@ _SHORT_ANSWER = 6
 
 
 def _is_own_text(answer: Pointed, one: _Parts) -> bool:
-    """Whether a reader points at an option, or at a whole line of the stem, and so at what is asked."""
+    """Whether a reader points at an option or at a whole line of the stem: at what is asked."""
     own = [span for _, spans in one.options for span in spans]
     is_option = any(
         span.line == answer.line and span.first <= answer.first and answer.last <= span.last for span in own

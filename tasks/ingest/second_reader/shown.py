@@ -1,4 +1,4 @@
-"""What a second reader is shown of a paper: its lines, numbered, and those of its answer file."""
+"""What a second reader is shown of a paper: its numbered lines, then its answer file."""
 
 from __future__ import annotations
 
