@@ -382,7 +382,7 @@ def _write(lines: IndexedLines, found: Sequence[_Key]) -> IndexedLines:
 # above `答案 A B C`: the numbers of a key table
 _ROW_OF_NUMBERS = re.compile(r"\D{0,8}(?:\d{1,3}[\s|]+)+\d{1,3}[\s|]*")
 _ANSWER_HEADING = re.compile(
-    r"\s*[【\[（(]?\s*(?:(?:Model|Sample|Suggested|Reference|Show|View|See|Reveal|Hide|Click\s+(?:here\s+)?(?:to\s+(?:show|see|view)|for))\s+(?:the\s+)?)?(?:查看|显示|点击查看)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
+    r"\s*+(?:[【\[（(]\s*+)?(?:(?:Model|Sample|Suggested|Reference|Show|View|See|Reveal|Hide|Click\s+(?:here\s+)?(?:to\s+(?:show|see|view)|for))\s+(?:the\s+)?)?(?:查看|显示|点击查看)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
     re.IGNORECASE,
 )
 # in either case, with the two other letters that a pattern takes for k and s

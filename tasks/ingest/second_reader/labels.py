@@ -34,12 +34,13 @@ def cut_number(piece: Piece, number: str) -> Piece:
     has_word = any(map(str.isalpha, match["before"].replace("第", "")))
     if rest[0].isdigit() and piece.text[match.end() - 1] in ".-0123456789":
         return piece  # `5.5 m`
-    if has_word and not close and not (rest[0].isupper() or not rest[0].isascii()):
+    begins = not rest[0].isascii() or rest[0].isupper() or not rest[0].isalnum()
+    if has_word and not close and not begins:
         return piece  # `In 3 minutes`
     if not core.isascii() and not close and "一" <= core[0] <= "龥":
         return piece  # `第一次世界大战`
-    if core.isascii() and core.isalpha() and (has_word or not close):
-        return piece  # `Hi i am`
+    if core.isascii() and core.isalpha() and not close and not (has_word and core.isupper() and begins):
+        return piece  # `Hi i am`, but `Part VI Suppose that`
     is_parted = bool(match["close"]) or not rest[0].isascii() or not rest[0].isalnum()
     return piece.cut(match.end()) if is_parted else piece
 

@@ -185,6 +185,8 @@ def ask_one(text: str, **question: Any) -> Draft:
         ("[单选]3.潮汐由什么引起？", "3", "潮汐由什么引起？"),
         ("Problem n. 3 — Why do tides rise?", "3", "Why do tides rise?"),
         ("3 Why do tides rise?", "3", "Why do tides rise?"),
+        ("Part VI Suppose that tides rise.", "VI", "Suppose that tides rise."),
+        ("Question 4 (20 marks) Consider the tides.", "4", "Consider the tides."),
     ],
 )
 def test_the_number_of_a_question_is_cut_off_and_nothing_else(line: str, number: str, stem: str) -> None:
