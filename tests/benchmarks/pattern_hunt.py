@@ -100,8 +100,11 @@ def find_patterns() -> list[Found]:
             continue
         source = Path(module.__file__).read_text()
         for place, pattern in _walk_module(module):
-            used = re.findall(rf"\b{re.escape(place.split('.')[-1])}(?:\[[^]]*\])?\.(\w+)\(", source)
+            name_used = re.escape(place.split(".")[-1])
+            used = re.findall(rf"\b{name_used}(?:\[[^]]*\])?\.(\w+)\(", source)
             methods = {SAME.get(use, use) for use in used} & set(METHODS)
+            if re.search(rf"\.find\(\s*{name_used}\s*,", source):
+                methods.add("match")  # IndexedLines.find: at the beginning of lines
             note(pattern, f"{name}.{place}", methods)
         for method, function, pattern in _read_calls(source):
             note(pattern, f"{name}.{function}", {SAME.get(method, method)} & set(METHODS))
