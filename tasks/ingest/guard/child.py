@@ -10,6 +10,7 @@ started another program (LibreOffice, OCR) or left much memory behind.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import resource
@@ -41,12 +42,14 @@ class Child:
         self.count = 0
         requests, self._to_child = os.pipe()
         self._from_child, results = os.pipe()
+        server = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
             try:
                 os.close(self._to_child)
                 os.close(self._from_child)
                 os.setsid()
+                _die_with(server)
                 _serve_documents(requests, results, memory_limit_mb)
             finally:
                 os._exit(1)
@@ -140,6 +143,15 @@ def _write_all(pipe: int, data: bytes) -> None:
 
 
 # Inside the child
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with(server: int) -> None:
+    """End this process when its server ends: nobody else would ever stop a reader that does not come to an end."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != server:
+        os._exit(1)  # it has ended already
 
 
 def _serve_documents(requests: int, results: int, memory_limit_mb: int) -> None:

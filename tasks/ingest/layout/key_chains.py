@@ -15,7 +15,10 @@ from tasks.ingest.words.grammar import answer_mark, answer_name
 _OPTION_A = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]\s*\S")
 # a number that is no part of another, of a decimal or of a word
 _TOKEN = re.compile(r"(?<![\w.,/×÷=+\-])(\d{1,3})(?![\d%]|[.,/]\d)")
-_LEADS, _TAILS = re.compile(r"\s*[.．、:：)）\]=\-–—|>]{0,3}\s*"), re.compile(r"(?<![\s,，;；、|])[\s,，;；、|]+\Z")
+_LEADS, _TAILS = (
+    re.compile(r"\s*[.．、:：)）\]=\-–—|>]{0,3}\s*"),
+    re.compile(r"(?<![\s,，;；、|])[\s,，;；、|]+\Z"),
+)
 _LETTERS = re.compile(
     r"[（(]?\s*+([A-Ja-j](?:\s*+(?:(?:[,，、/&+]|and|und|et|y)\s*+)?[A-Ja-j]){0,7})\s*+[)）]?[.。]?"
 )

@@ -58,7 +58,8 @@ def choose_reading(
 ) -> tuple[ParsedDocument, bool]:
     """The better one of two readings, and whether that is the second.
 
-    `first` is the rules' reading; questions are as sure as the other reading makes them. The second is taken unless the paper itself speaks against it.
+    `first` is the rules' reading. The second is taken unless the paper itself speaks against it; its questions are as sure as the first
+    makes them.
     """
     if not second.questions:
         return first, False
@@ -99,6 +100,8 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     known = {row["question_uuid"] for row in ordered}
     kept = []
     for row in first.questions:
+        if row["text_start"] is None:
+            continue
         number = read_core(row["number_label"])
         at = bisect_right(starts, row["text_start"])
         beside = slice(max(at - 1, 0), at + 1)
@@ -155,9 +158,8 @@ def _judge(
     document = dict(chosen.document)
     _, checked = parse_reading(document.get("reading"))
     confirmed = sum(CONFIRMED in row["parse_notes"] for row in questions) / len(questions)
-    # what two readers read alike is not doubted for what the paper says of itself
+    # What two readers read alike is not doubted for what the paper says of itself; but both read what OCR misread.
     is_unread = any(breach.contract == UNREAD_LINES for breach in checked.breaches)
-    # …but both read what OCR read, and what it misread
     kept = checked if is_unread else replace(checked, score=max(checked.score, confirmed))
     share = kept.score * sum(float(row["parse_confidence"]) for row in questions) / len(questions)
     document["confidence_version"] = VERSION

@@ -238,7 +238,9 @@ _MOST_PLACES, _BESIDE = 40, 40
 
 
 # what marks an option as right
-_MARKS = re.compile(r"[√✓✔✅☑☒●◉★*←⇐]|\[[xX√]\]|\([xX√]\)|正确|(?i:\b(?:correct|right)\b)")
+_MARKS = re.compile(
+    r"[√✓✔✅☑☒●◉★←⇐]|^\s*\*|\*\s*$|\[[xX√]\]|\([xX√]\)|[（(\[【]\s*(?:正确|答案|(?i:correct|right|answer))"
+)
 
 
 # a row of keys without numbers
