@@ -148,7 +148,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _die_with(server: int) -> None:
-    """End this process when its server ends: nobody else would ever stop a reader that does not come to an end."""
+    """End with the server: nobody else would stop a reader that does not come to an end."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != server:
         os._exit(1)  # it has ended already
