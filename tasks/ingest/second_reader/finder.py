@@ -7,6 +7,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
@@ -121,11 +122,12 @@ class Finder:
             text = self.shown.lines[at].text
             taken = self._answers.setdefault(at, bytearray(len(text) + 1))
             behind = _find_behind(text, number)
-            places = [
+            fitting = (
                 (first, last)
                 for first, last in self.list_quoted(at, quote)
                 if (first in behind or not any(taken[first:last])) and _is_apart(text, first, last)
-            ][:_MOST_PLACES]
+            )
+            places = list(islice(fitting, _MOST_PLACES))
             if not places:
                 continue
             first, last = min(
@@ -263,9 +265,9 @@ def _is_apart(text: str, first: int, last: int) -> bool:
         return False
     if (before.isupper() and before.isascii()) or (behind.isupper() and behind.isascii()):
         begin, end = first, last
-        while begin > 0 and text[begin - 1].isalpha():
+        while begin > max(0, first - _BESIDE) and text[begin - 1].isalpha():
             begin -= 1
-        while end < len(text) and text[end].isalpha():
+        while end < min(len(text), last + _BESIDE) and text[end].isalpha():
             end += 1
         return _KEY_RUN.fullmatch(text, begin, end) is not None
     return True

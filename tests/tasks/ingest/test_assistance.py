@@ -8,7 +8,10 @@ from __future__ import annotations
 import base64
 import json
 import re
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 
 from schemas.errors import RegistryError
 from schemas.settings import Settings
@@ -31,6 +35,7 @@ from tests.tasks.models.simulation import make_model, start_server
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import llm_calls
 
 # No numbers, no headings: the rules find nothing here, the simulated reader goes by what asks.
 UNNUMBERED = """海洋学小测
@@ -509,6 +514,71 @@ def test_landing_keeps_the_calls_and_marks_the_questions(
     assert calls.rows() == [("ingest", "writer", "done", "ingest")]
     beside = next((settings.archive_dir).rglob("*.json"))
     assert "question" in beside.read_text(encoding="utf-8")
+
+
+READING = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from schemas.settings import Settings
+from tasks.ingest import Assistant
+from tasks.ingest.landing import land_documents
+from tests.tasks.models.simulation import make_model
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.opening import open_ledger
+
+home, papers, ledger_url, url = sys.argv[1:]
+model = replace(make_model("writer"), roles=("generator",), parameters={"max_tokens": 2000})
+settings = Settings(home=Path(home))
+with open_ledger(ledger_url) as ledger, open_lake(settings) as lake:
+    land_documents(lake, settings, [Path(papers)], assistant=Assistant(ledger, settings, model, url))
+"""
+
+
+def test_a_command_that_is_killed_while_a_model_reads_pays_for_no_reply_twice(
+    tmp_path: Path, settings: Settings
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name in ("tides", "hangs"):
+        write(folder, f"{name}.txt", UNNUMBERED.replace("海洋学小测", f"海洋学小测 {name}"))
+    asked: list[str] = []
+    is_killed = threading.Event()
+
+    def answer(window: str) -> dict[str, Any]:
+        asked.append("tides" if "tides" in window else "hangs")
+        if asked[-1] == "hangs":
+            is_killed.wait(120)
+        asking = [number for number, text in list_numbered(window) if text.endswith(("?", "？"))]
+        return make_reply(*({"stem": number, "type": "short_answer"} for number in asking))
+
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    with serve(answer) as url, open_new_lake(settings) as lake, open_ledger(address) as ledger:
+        command = [sys.executable, "-c", READING, str(settings.home), str(folder), address, url]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 120
+            while count_replies(ledger) < 1 or "hangs" not in asked:
+                assert process.poll() is None and time.monotonic() < deadline
+                time.sleep(0.05)
+        finally:
+            process.kill()
+            process.wait()
+        assert lake.query("select count(*) from documents").rows() == [(0,)]
+        is_killed.set()
+        summary = land_documents(lake, settings, [folder], assistant=Assistant(ledger, settings, MODEL, url))
+        assert summary.documents == {"parsed": 2}
+        landed = lake.query("select document_name, count(*) from questions group by 1 order by 1")
+        assert landed.rows() == [("hangs.txt", 2), ("tides.txt", 2)]
+    assert asked.count("tides") == 1
+    assert asked.count("hangs") == 2
+
+
+def count_replies(ledger: Ledger) -> int:
+    with ledger.read() as connection:
+        found = connection.execute(select(func.count()).where(llm_calls.c.status == "done"))
+        return int(found.scalar_one())
 
 
 def test_only_a_registered_generator_may_be_sent_papers(

@@ -305,3 +305,15 @@ def test_thousands_of_keys_in_one_row_are_read_in_a_moment() -> None:
     ]  # fmt: skip
     found = point(*questions, shown=show("\n".join(lines)))
     assert [one.answer for one in found] == [["AB"[number % 2]] for number in range(1, 1501)]
+
+
+def test_a_long_row_of_keys_without_numbers_is_given_out_in_order() -> None:
+    keys = "ABBA" * 300
+    lines = [keys, *[f"{number}. Which floats? A. iron B. cork" for number in range(1, len(keys) + 1)]]
+    questions = [
+        {"number": str(number), "type": "single_choice", "stem": f"{number}:Which floats?",
+         "options": {"A": f"{number}:iron", "B": f"{number}:cork"}, "answer": f"0:{key}", "key": key}
+        for number, key in enumerate(keys, start=1)
+    ]  # fmt: skip
+    found = point(*questions, shown=show("\n".join(lines)))
+    assert "".join(one.answer[0] for one in found) == keys
