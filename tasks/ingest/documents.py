@@ -37,7 +37,7 @@ class IngestOptions:
     without it path and first lines tell, else it is `other`.
     `corrections` are how people divided papers, by document, and `layouts` the same by source for later papers.
     `spool` is a folder for copies of what was read, so that a file may change or go afterwards. `shows_lines`: every document comes with
-    what a second reader is shown of it.
+    what a second reader is shown of it, with `shows_pictures` also its pictures.
     """
 
     time_limit_s: float = 120
@@ -55,6 +55,11 @@ class IngestOptions:
     layouts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     spool: Path | None = None
     shows_lines: bool = False
+    shows_pictures: bool = False
+
+    def shown_to(self, *, sees_pictures: bool) -> IngestOptions:
+        """The same for a second reader that sees pictures, or does not."""
+        return replace(self, shows_lines=True, shows_pictures=sees_pictures)
 
 
 @dataclass(frozen=True)
@@ -335,7 +340,7 @@ def _read(
 # The options that a request names as they are.
 _AS_THEY_ARE = (
     *("time_limit_s", "memory_limit_mb", "use_ocr", "confidence_threshold", "hold_least_right"),
-    *("hold_most_broken", "confidence_fit", "source_kind", "shows_lines"),
+    *("hold_most_broken", "confidence_fit", "source_kind", "shows_lines", "shows_pictures"),
 )
 
 

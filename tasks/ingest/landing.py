@@ -108,7 +108,9 @@ def land_documents(
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
-    options = add_known(lake, replace(options, spool=spool, shows_lines=assistant is not None))
+    if assistant is not None:
+        options = options.shown_to(sees_pictures=assistant.model.sees_pictures)
+    options = add_known(lake, replace(options, spool=spool))
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
     try:

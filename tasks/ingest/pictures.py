@@ -78,6 +78,32 @@ def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictur
     return kept
 
 
+# What a second reader is shown of a picture: enough to tell what it is, in base64 by number.
+_SHOWN_SIDE: Final = 512
+MOST_SHOWN: Final = 100
+
+
+def draw_small(numbers: Sequence[int], extraction: Extraction) -> dict[int, str]:
+    """Pictures of a document as a second reader is shown them; those that cannot be are left out."""
+    from PIL import Image
+
+    drawn: dict[int, str] = {}
+    pictures = [
+        (number, extraction.pictures[number]) for number in numbers if number < len(extraction.pictures)
+    ]
+    for number, _, load in _load(pictures[:MOST_SHOWN], extraction):
+        with suppress(UnreadablePictureError):
+            normal, _ = load()
+            if normal is None:
+                continue
+            with Image.open(io.BytesIO(normal.data)) as image:
+                image.thumbnail((_SHOWN_SIDE, _SHOWN_SIDE))
+                small = io.BytesIO()
+                image.save(small, "PNG")
+            drawn[number] = base64.b64encode(small.getvalue()).decode()
+    return drawn
+
+
 # So many pages with a picture in one place have it as their furniture; so often is a sign printed before options.
 _LEAST_PAGES, _LEAST_SIGNS, _SIGNS_READ = 3, 6, 0.34
 # In thousandths of a page; in its head or foot two pages are enough.

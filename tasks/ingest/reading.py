@@ -6,7 +6,7 @@ import contextlib
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from tasks.ingest.answer_files import read_name
 from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_companion
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys, read_keys
-from tasks.ingest.content.named_pictures import give_to_who_refers
+from tasks.ingest.content.named_pictures import give_to_who_refers, settle_pictures
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.content.shared_pictures import share_pictures
 from tasks.ingest.content.shown_keys import find_shown_keys
@@ -24,8 +24,14 @@ from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import find_mapped, read_mapping
-from tasks.ingest.pictures import give_written_answers, keep_pictures
-from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
+from tasks.ingest.pictures import draw_small, give_written_answers, keep_pictures
+from tasks.ingest.readers.extraction import (
+    Extraction,
+    Line,
+    blank_picture_numbers,
+    join_lines,
+    read_picture_number,
+)
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
@@ -75,8 +81,8 @@ def read_extraction(
 ) -> dict[str, Any]:
     """Split what a reader handed over and describe the document.
 
-    Returns what `read_document` does. With the option `shows_lines` also what a second reader is shown (`shown`); with `said` the
-    questions are those that such a reader points at, and `refused` counts what it points at that is not there.
+    Returns what `read_document` does. With the option `shows_lines` also what a second reader is shown (`shown`), with `shows_pictures`
+    its pictures, too; with `said` the questions are those that such a reader points at, and `refused` counts what it points at that is not there.
 
     Raises:
         DocumentError: for an answer file or records that cannot be read.
@@ -115,13 +121,17 @@ def read_extraction(
     }
     if len(raw) > MAX_TEXT:
         document["warnings"].append(f"The text was cut after {MAX_TEXT} of {len(raw)} characters.")
-    if extraction.pictures:
+    # where somebody said whose they are no rule moves them
+    are_placed = second.pointed is not None and second.pointed.places_pictures
+    if extraction.pictures and not are_placed:
         share_pictures(split.drafts)
         give_to_who_refers(split.drafts)
     kept = keep_pictures(split.drafts, extraction)
     document["warnings"].extend(kept.warnings)
     if kept.rows:
         give_written_answers(split.drafts, kept)
+    if not are_placed:
+        settle_pictures(split.drafts)
     questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes, kept)
     if repeated:
         document["warnings"].append(
@@ -150,12 +160,13 @@ class _Second:
 
     shown: ShownLines | None = None
     pointed: PointedReading | None = None
+    drawn: Mapping[int, str] = field(default_factory=dict)
 
     def as_result(self) -> dict[str, Any]:
         """What goes back with a document."""
         if self.pointed is not None:
             return {"refused": self.pointed.refused}
-        return {} if self.shown is None else {"shown": self.shown.describe()}
+        return {} if self.shown is None else {"shown": self.shown.describe(self.drawn)}
 
 
 def _read_second(extraction: Extraction, options: Mapping[str, Any]) -> _Second:
@@ -170,7 +181,23 @@ def _read_second(extraction: Extraction, options: Mapping[str, Any]) -> _Second:
     if said and companion is not None:
         extraction.take_over(companion)
     shown = show_lines(extraction, companion)
-    return _Second(shown, read_pointed(shown, parse_said(str(said))) if said else None)
+    if said:
+        return _Second(shown, read_pointed(shown, parse_said(str(said))))
+    return _Second(shown, None, _draw(shown, extraction, companion) if options.get("shows_pictures") else {})
+
+
+def _draw(shown: ShownLines, paper: Extraction, companion: Extraction | None) -> dict[int, str]:
+    """The pictures of the lines that are shown, by their numbers there."""
+    drawn: dict[int, str] = {}
+    for extraction in (paper, companion):
+        names = {
+            read_picture_number(mark): number
+            for number, (line, mark) in shown.pictures.items()
+            if (line < shown.own) is (extraction is paper)
+        }
+        small = {} if extraction is None else draw_small([at for at in names if at is not None], extraction)
+        drawn |= {names[at]: data for at, data in small.items()}
+    return drawn
 
 
 def _note_shown_keys(split: Split, document: dict[str, Any]) -> None:

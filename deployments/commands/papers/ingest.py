@@ -168,9 +168,9 @@ def _estimate(
     with open_ledger(settings.ledger_address) as ledger:
         model = read_assist_model(settings, assistance.assist)
         assistant = Assistant(ledger, settings, model, reads_all=assistance.assist_all)
-        papers = parse_sources(
-            list_sources(paths), replace(options, shows_lines=True), workers or settings.workers
-        )
+        # what is sent of pictures costs the same whatever they show
+        options = options.shown_to(sees_pictures=False)
+        papers = parse_sources(list_sources(paths), options, workers or settings.workers)
         found = assistant.estimate(papers)
     cost = (
         f"what it costs is not known. {found.unknown}"
@@ -191,13 +191,15 @@ def _check(paths: list[Path], options: IngestOptions, assistance: AssistOptions,
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
     assist = assistance.assist
-    options = replace(options, shows_lines=bool(assist))
-    parsed = parse_document(paths[0], options)
     summary = AssistanceSummary()
-    if assist:
+    if not assist:
+        parsed = parse_document(paths[0], options)
+    else:
         settings = load_settings()
         with open_ledger(settings.ledger_address) as ledger:
             model = read_assist_model(settings, assist)
+            options = options.shown_to(sees_pictures=model.sees_pictures)
+            parsed = parse_document(paths[0], options)
             assistant = Assistant(ledger, settings, model, reads_all=assistance.assist_all)
             (parsed,) = assistant.help_with([parsed], options, summary)
     page = out or load_settings().home / "checks" / f"{paths[0].name}.html"

@@ -193,23 +193,22 @@ def _speaks_of(figure: str, text: str) -> bool:
 _TAIL = re.compile(rf"(?<=\S)(?:\s*{PICTURE_MARK.pattern})+\s*$")
 
 
-def settle_pictures(stem: str, options: Sequence[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
-    """Stem and options with the picture below the last option in the stem.
+def settle_pictures(drafts: Sequence[Draft]) -> None:
+    """Let the picture below the last option be in the stem.
 
     It is the question's where no other option has one, and this option says something besides; so is one beside another
     option of a stem that speaks of a figure and has none.
     """
-    options = list(options)
-    showing = [at for at, (_, text) in enumerate(options) if IMAGE in text]
-    if len(options) < 2 or len(showing) != 1:
-        return stem, options
-    label, text = options[showing[0]]
-    tail = _TAIL.search(text)
-    is_asked = IMAGE not in stem and SPEAKS_OF_FIGURE.search(stem)
-    if tail is None or not (is_asked or showing[0] + 1 == len(options)):
-        return stem, options
-    options[showing[0]] = label, text[: tail.start()]
-    return f"{stem}\n{tail[0].strip()}", options
+    for draft in drafts:
+        showing = [at for at, (_, text) in enumerate(draft.options) if IMAGE in text]
+        if len(draft.options) < 2 or len(showing) != 1:
+            continue
+        label, text = draft.options[showing[0]]
+        tail = _TAIL.search(text)
+        is_asked = IMAGE not in draft.stem and SPEAKS_OF_FIGURE.search(draft.stem)
+        if tail is not None and (is_asked or showing[0] + 1 == len(draft.options)):
+            draft.options[showing[0]] = label, text[: tail.start()]
+            draft.stem = f"{draft.stem}\n{tail[0].strip()}"
 
 
 def place_pictures(pieces: list[Piece]) -> list[Piece]:

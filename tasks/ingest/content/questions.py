@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures, name_pictures, settle_pictures
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures, name_pictures
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, find_marks, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
@@ -81,8 +81,6 @@ def _make_row(
     page_notes: Sequence[str],
     kept: KeptPictures,
 ) -> dict[str, Any]:
-    draft = draft.copy()
-    draft.stem, draft.options = settle_pictures(draft.stem, draft.options)
     question = _make_question(draft, document, language, kept)
     doubts = _find_doubts(draft, _list_lost(draft, kept))
     notes = list(dict.fromkeys([*draft.notes, *doubts, *page_notes]))

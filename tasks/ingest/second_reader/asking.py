@@ -7,6 +7,7 @@ every call, so the model should run where the papers may be read.
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 from collections import Counter
@@ -29,6 +30,7 @@ from tasks.ingest.second_reader.requests import (
     make_window,
     name_page,
 )
+from tasks.ingest.second_reader.shown import name_picture
 from warehouse.ledger.engine.moments import now_text
 
 if TYPE_CHECKING:
@@ -43,8 +45,9 @@ CALL_RUN = "ingest"
 TRIES = 2
 # After so many documents in a row without a reply (each after all its attempts) the others are not put to the model.
 MOST_UNANSWERED = 3
-# Pages that go with one window as pictures, where the model sees them.
-MOST_PAGES = 12
+# Pages, and pictures of the paper, that go with one window where the model sees them; what a small picture takes of its input at most.
+MOST_PAGES, MOST_SMALL = 12, 50
+MOST_SMALL_TOKENS = 1_000
 
 
 @dataclass
@@ -150,8 +153,9 @@ class Assistant:
                     most, unknown = None, str(error)
                     continue
                 if self.model.sees_pictures and self.model.input_price_usd is not None:
-                    sent = min(len(window.pages), MOST_PAGES)
-                    cost += sent * MOST_PICTURE_TOKENS * self.model.input_price_usd / 1e6
+                    tokens = min(len(window.pages), MOST_PAGES) * MOST_PICTURE_TOKENS
+                    tokens += min(len(window.pictures), MOST_SMALL) * MOST_SMALL_TOKENS
+                    cost += tokens * self.model.input_price_usd / 1e6
                 most = None if most is None else most + cost
         return AssistanceEstimate(papers, documents, calls, characters, most, unknown)
 
@@ -300,7 +304,7 @@ class _Reader:
         raise _Unusable
 
     def _draw(self, parsed: ParsedDocument, window: Window) -> tuple[SentPicture, ...]:
-        """The pages of a window as pictures; none where they cannot be drawn."""
+        """The pages of a window, where they can be drawn, and the pictures in its lines."""
         from tasks.ingest.originals import draw_file_page
         from tasks.models import SentPicture
 
@@ -311,6 +315,11 @@ class _Reader:
                 break
             digest = hashlib.sha256(data).hexdigest()
             found.append(SentPicture(name_page(page), digest, "image/png", data))
+        shown = parsed.shown.pictures if parsed.shown is not None else {}
+        for number in [number for number in window.pictures if str(number) in shown][:MOST_SMALL]:
+            data = base64.b64decode(shown[str(number)])
+            digest = hashlib.sha256(data).hexdigest()
+            found.append(SentPicture(name_picture(number), digest, "image/png", data))
         return tuple(found)
 
 

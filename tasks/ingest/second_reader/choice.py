@@ -19,6 +19,7 @@ from tasks.ingest.documents import IngestOptions, ParsedDocument
 from tasks.ingest.second_reader.finder import read_core
 from tasks.ingest.second_reader.pointed import KEY_BY_READER, POINTED
 from tasks.ingest.words.labels import read_number
+from tasks.questions.pictures import PICTURE, write_mark
 
 CONFIRMED = "confirmed"
 # What of each kind was right in papers that were read twice (docs/decisions/0122): questions that both read alike, those
@@ -131,8 +132,18 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
     """What of a question two readings must have alike to confirm one another."""
-    offered = (f"{option['label']}{_fold(option['text'])}" for option in row["options"])
-    return (_fold(row["material"] or ""), _fold(row["stem"]), *offered, "=", *map(_fold, row["answer"]))
+    named = {write_mark(one["number"]): str(one["sha256"]) for one in row["pictures"] or ()}
+
+    def show(text: str | None) -> list[str]:
+        return [named[mark[0]] for mark in PICTURE.finditer(text or "") if mark[0] in named]
+
+    # above the question or in it, a picture is shown with it
+    asked = sorted({*show(row["material"]), *show(row["stem"])})
+    offered = (
+        "".join([option["label"], _fold(option["text"]), *show(option["text"])]) for option in row["options"]
+    )
+    answered = ("".join([_fold(text), *show(text)]) for text in row["answer"])
+    return (_fold(row["material"] or ""), _fold(row["stem"]), *asked, *offered, "=", *answered)
 
 
 # Signs that make another number or another formula; all other punctuation is layout.

@@ -11,22 +11,30 @@ from itertools import islice
 from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
-from tasks.ingest.readers.extraction import blank_picture_numbers
-from tasks.ingest.second_reader.shown import CLOSES, OPENS, ShownLines
+from tasks.ingest.readers.extraction import IMAGE, blank_picture_numbers
+from tasks.ingest.second_reader.shown import CLOSES, OPENS, SHOWN_PICTURE, ShownLines
 from tasks.ingest.words.answers import ANSWER_MARK
 
 
 @dataclass(frozen=True)
 class Pointed:
-    """Characters of one line, from `first` to `last`, or the line as a whole."""
+    """Characters of one line, from `first` to `last`, or the line as a whole.
+
+    `picture` is the number of the picture that was pointed at, whose mark these characters are; 0 for text.
+    """
 
     line: int
     first: int
     last: int
     is_whole: bool = False
+    picture: int = 0
 
 
 _REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：](.*)|$)", re.DOTALL)
+
+
+# `picture 3`; a reader also writes `[image 3]`
+_PICTURE_REFERENCE = re.compile(r"\W*(?:picture|image)\W*(\d{1,6})\W*", re.IGNORECASE)
 
 
 _MOST_LINES = 400
@@ -54,21 +62,35 @@ class Finder:
         self._answers: dict[int, bytearray] = {}
         # the printed keys of all questions by line: none of them is shown with another question
         self._keys: dict[int, list[Pointed]] = {}
+        self.pictures = {
+            number: Pointed(line, mark.start(), mark.end(), picture=number)
+            for number, (line, mark) in shown.pictures.items()
+        }
+        # the pictures by line of which was said where they belong: only who names them holds them
+        self._placed: dict[int, list[Pointed]] = {}
         self._pieces: dict[int, list[Piece]] = {}
         for piece in make_pieces(shown.lines, shown.starts):
             self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
 
     def find(self, references: object) -> list[Pointed] | None:
-        """The spans that references name, in their order; [] for none, None where one is not there."""
+        """The spans that references name, in their order; [] for none, None where one is not there.
+
+        Text comes first, for a number or a label stands before it.
+        """
         spans: list[Pointed] = []
         for reference in as_list(references):
             found = self._find_one(reference)
             if found is None:
                 return None
             spans.extend(found)
-        return spans
+        first = next((at for at, span in enumerate(spans) if not span.picture), 0)
+        return [*spans[first : first + 1], *spans[:first], *spans[first + 1 :]]
 
     def _find_one(self, reference: object) -> list[Pointed] | None:
+        named = _PICTURE_REFERENCE.fullmatch(str(reference))
+        if named is not None:
+            mark = self.pictures.get(int(named[1]))
+            return None if mark is None else [mark]
         match = _REFERENCE.fullmatch(str(reference))
         if match is None:
             return None
@@ -81,8 +103,20 @@ class Finder:
         for at in self.list_near(first):
             places = self.list_quoted(at, quote)
             if places:
-                return [self._span(at, *places[0])]
+                span = self._span(at, *places[0])
+                shown = [self.pictures.get(int(mark[1])) for mark in SHOWN_PICTURE.finditer(quote)]
+                return [span, *(mark for mark in shown if mark is not None and _holds(span, mark))]
         return None
+
+    def place_pictures(self, spans: Iterable[Pointed]) -> None:
+        """Let the pictures among these be nowhere but where they are named."""
+        for span in dict.fromkeys(span for span in spans if span.picture):
+            self._placed.setdefault(span.line, []).append(span)
+
+    @property
+    def places_pictures(self) -> bool:
+        """Whether was said of any picture where it belongs."""
+        return bool(self._placed)
 
     def list_near(self, line: int) -> list[int]:
         """A line and its neighbours: a number may be off by one."""
@@ -98,7 +132,7 @@ class Finder:
 
     def list_quoted(self, at: int, quote: str) -> list[tuple[int, int]]:
         """Where a line holds a quotation: white space, width of characters and blanks do not count."""
-        needle, _ = fold_quoted(quote)
+        needle, _ = fold_quoted(SHOWN_PICTURE.sub(IMAGE, quote))
         if (at, needle) not in self._quoted:
             self._quoted[at, needle] = list(self._search(at, needle))
         return self._quoted[at, needle]
@@ -198,15 +232,34 @@ class Finder:
     def make_pieces(
         self, spans: Sequence[Pointed], without: Sequence[Pointed] = (), gap: str = ""
     ) -> list[Piece]:
-        """Cleaned lines of these spans; `gap` stands where one holds others."""
+        """Cleaned lines of these spans; `gap` stands where one holds others.
+
+        A picture that is named stays where one of its lines holds it, else it is a line of its own.
+        """
         answers = {one.line for one in without if one.is_whole}
         # a line that is the answer, but for what is the answer as a whole: an option or a term is both
-        asked = [span for span in spans if span.line not in answers] or spans
+        texts = [span for span in spans if not span.picture]
+        lines = [span for span in texts if span.line not in answers] or texts
+        named = {span.picture for span in spans}
+        held = {
+            mark.picture
+            for span in lines
+            for mark in self._placed.get(span.line, ())
+            if _holds(span, mark)
+        }
+        hidden = [
+            mark
+            for line in {span.line for span in lines}
+            for mark in self._placed.get(line, ())
+            if mark.picture not in named
+        ]
+        inside = [*(one for one in without if not one.picture), *hidden]
         return [
             part
-            for span in asked
+            for span in spans
+            if (span.picture or span in lines) and span.picture not in held
             for piece in self._pieces.get(span.line, ())
-            for part in self._cut(piece, span, without, gap)
+            for part in self._cut(piece, span, () if span.picture else inside, gap)
         ]
 
     def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed], gap: str) -> list[Piece]:
@@ -217,17 +270,21 @@ class Finder:
 
         part = piece if span.is_whole else piece.cut(place(span.first), place(span.last))
         inside = [
-            (max(one.first, span.first), min(one.last, span.last))
+            (max(one.first, span.first), min(one.last, span.last), one.picture > 0)
             for one in without
             if one.line == span.line and one.first < span.last and span.first < one.last
         ]
-        for begin, end in sorted(inside, reverse=True):
+        for begin, end, is_picture in sorted(inside, reverse=True):
             first, last = bisect_left(part.sources, start + begin), bisect_left(part.sources, start + end)
             left = f"{part.text[:first]}{part.text[last:]}"
             # an option or a term that is the answer as a whole is both
-            if first < last and _WORDS.search(left) is not None:
-                part = rewrite(part, last, gap, first)
+            if first < last and (is_picture or _WORDS.search(left) is not None):
+                part = rewrite(part, last, "" if is_picture else gap, first)
         return [part] if part.text.strip() else []
+
+
+def _holds(span: Pointed, mark: Pointed) -> bool:
+    return span.line == mark.line and span.first <= mark.first and mark.last <= span.last
 
 
 def _end_mark(text: str, place: int) -> int:

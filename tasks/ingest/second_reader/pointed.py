@@ -52,10 +52,14 @@ POINTED, KEY_BY_READER = "assisted", "key_by_reader"
 
 @dataclass(frozen=True)
 class PointedReading:
-    """The questions of a reading, and the numbers of those that are not in the paper."""
+    """The questions of a reading, and the numbers of those that are not in the paper.
+
+    `places_pictures`: it says where pictures belong.
+    """
 
     split: Split
     refused: tuple[str, ...]
+    places_pictures: bool = False
 
 
 def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
@@ -70,6 +74,8 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     # all of them first: an answer of one stands in what another shows
     answered = list(_find_answers(found, finder))
     finder.keep_keys(span for one in answered if one.key for span in one.answer)
+    _place_pictures(answered, said.get("left_out"), finder)
+    answered = [one for one in answered if one.stem or any(spans for _, spans in one.options)]
     drafts = [_make_draft(one, finder, stretches, language) for one in answered]
     drafts = [draft for draft in drafts if draft.stem or draft.options]
     _cut_second_numbers(drafts)
@@ -87,7 +93,8 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     note_breaches(results)
     heads = tuple(stretch.place for stretch in stretches)
     warnings = describe_breaches(checked)
-    return PointedReading(Split(drafts, [], language, warnings, checked, heads), tuple(refused))
+    split = Split(drafts, [], language, warnings, checked, heads)
+    return PointedReading(split, tuple(refused), finder.places_pictures)
 
 
 def parse_said(text: str) -> dict[str, Any]:
@@ -130,6 +137,13 @@ class _Parts:
     answer: list[Pointed] = field(default_factory=list)
     explanation: list[Pointed] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
+    # a picture is withheld that shows the answer of some question
+    is_short: bool = False
+
+    @property
+    def printed(self) -> list[Pointed]:
+        """What answers and explains."""
+        return [*self.answer, *self.explanation]
 
 
 _LETTERS = tuple("ABCDEFGHIJ")
@@ -161,7 +175,11 @@ def _find_parts(entry: Mapping[str, Any], finder: Finder) -> _Parts | None:
         options.append((label, spans))
     if not stem and not options:
         return None
-    if any(span.line >= finder.shown.own for span in stem):
+    offered_pictures = [span for _, spans in options for span in spans if span.picture]
+    if any(
+        span.line >= finder.shown.own
+        for span in (*stem, *offered_pictures, *(span for span in material if span.picture))
+    ):
         return None  # an answer file asks nothing
     return _Parts(entry, str(entry.get("number") or "").strip(), stem, material, options)
 
@@ -220,8 +238,23 @@ def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
                 spans = finder.find(reference) or []
             one.answer += [span for span in spans if finder.is_marked(span) or not _is_own_text(span, one)]
         one.explanation = finder.find(one.entry.get("explanation")) or []
-        finder.claim([*one.answer, *one.explanation])
+        finder.claim(one.printed)
         yield one
+
+
+def _place_pictures(found: Sequence[_Parts], left_out: object, finder: Finder) -> None:
+    """Let every picture that is named be where it is named; one that answers is shown to nobody."""
+    told = {
+        span.picture for one in found for span in one.printed if span.picture and not _is_own_text(span, one)
+    }
+    spans = [span for reference in as_list(left_out) for span in finder.find(reference) or ()]
+    for one in found:
+        own = [one.stem, one.material, *(offered for _, offered in one.options)]
+        one.is_short = any(span.picture in told for part in own for span in part)
+        for part in own:
+            part[:] = [span for span in part if span.picture not in told]
+        spans += [span for part in (*own, one.printed) for span in part]
+    finder.place_pictures(spans)
 
 
 # what stands in a sentence for the words that fill it
@@ -231,7 +264,11 @@ _GAP = "____"
 def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], language: str | None) -> Draft:
     fine = find_fine_type(str(one.entry.get("type") or ""))
     draft = Draft(fine=fine, notes=[POINTED])
+    if one.is_short:
+        draft.notes.append("needs_figure")
     spans = [*one.stem, *(span for _, spans in one.options for span in spans)]
+    # a picture may stand anywhere
+    spans = [span for span in spans if not span.picture] or spans
     own = [
         (finder.shown.starts[span.line] + span.first, finder.shown.starts[span.line] + span.last)
         for span in spans
@@ -240,7 +277,6 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     at = bisect_right([stretch.place for stretch in stretches], draft.start) - 1
     section = stretches[at] if at >= 0 else None
     draft.section, draft.section_number = (section.index, section.number) if section else (0, None)
-    printed = [*one.answer, *one.explanation]
     core = read_core(one.number)
     draft.number_label = next(
         (
@@ -253,7 +289,7 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     draft.value = read_number(core) if "." not in core and "-" not in core else None
     beside = [span for _, spans in one.options for span in spans]
     keys = finder.list_keys([*one.stem, *one.material])
-    stem = finder.make_pieces(one.stem, [*printed, *beside, *keys], "" if one.options or one.key else _GAP)
+    stem = finder.make_pieces(one.stem, [*one.printed, *beside, *keys], "" if one.options or one.key else _GAP)
     material = finder.make_pieces(one.material, keys)
     if one.stem and not finder.is_numbered_before(one.stem[0], core):
         stem[:1] = [cut_number(piece, one.number) for piece in stem[:1]]
@@ -264,8 +300,8 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     draft.stem = clean_text(join_pieces(stem), language)
     _take_marks(draft)
     draft.material = clean_text(join_pieces(material), language) or None
-    offered = [(letter, finder.make_pieces(spans, printed)) for letter, spans in one.options]
-    cleared = {letter for letter, spans in one.options if finder.is_labelled_before(spans[0])}
+    offered = [(letter, finder.make_pieces(spans, one.printed)) for letter, spans in one.options]
+    cleared = {letter for letter, spans in one.options if spans and finder.is_labelled_before(spans[0])}
     draft.option_pieces = (
         cut_labels(offered)
         if not cleared

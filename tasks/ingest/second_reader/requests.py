@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.ingest.layout.corrections import HEADING_TYPES
-from tasks.ingest.second_reader.finder import read_core
+from tasks.ingest.second_reader.finder import as_list, read_core
+from tasks.ingest.second_reader.shown import SHOWN_PICTURE
 
 PROMPT_VERSION = "ingest-assist/2"
 TASK = "read_paper"
@@ -40,27 +41,39 @@ explanation: where the paper says why.
 keys: as questions, with number, answer, key and explanation alone: the printed answers of questions that are not among these lines.
 Left out: titles, instructions, rules for candidates, forms for names and marks, page numbers, worked examples, notes for teachers, what a platform prints, and a question whose end is missing."""
 
+# goes with lines that hold pictures
+_PICTURES = """
+
+Pictures: [image N] marks picture N where the paper holds it, which may be above, below or beside what it belongs to, or far away. Point at every picture where it belongs, as "picture 3" beside the lines in a list: "stem": ["10", "picture 3"], "options": {"A": "picture 4", "B": ["12:words", "picture 5"]}. Do so even where you point at the line of its mark; a line that is a mark and nothing else need not be pointed at. A picture that several questions need is in the material of each. One that shows an answer or a worked solution is in answer or explanation, never in what is asked. At the end of the reply list as "left_out": ["picture 1"] the pictures of no question: logos, seals, portraits, advertising, codes to scan, decoration, signatures, those of worked examples."""
+
 
 @dataclass(frozen=True)
 class ShownPaper:
     """What a second reader is shown of a paper: its `own` lines, then those of its answer file.
 
-    `pages` are the pages of its own lines, from 1; 0 where the format has none.
+    `pages` are the pages of its own lines, from 1; 0 where the format has none. `pictures` are small ones in base64 by their number
+    in the lines, where they were asked for.
     """
 
     lines: Sequence[str] = field(repr=False)
     own: int
     pages: Sequence[int] = ()
+    pictures: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class Window:
-    """Numbered lines of a paper from `first` to `end` (exclusive), and their pages."""
+    """Numbered lines of a paper from `first` to `end` (exclusive), their pages and pictures."""
 
     text: str
     first: int
     end: int
     pages: Sequence[int]
+
+    @property
+    def pictures(self) -> list[int]:
+        """The numbers of the pictures that the lines hold."""
+        return [int(mark[1]) for mark in SHOWN_PICTURE.finditer(self.text)]
 
 
 def make_window(shown: ShownPaper, first: int, size: int, names_pages: bool = False) -> Window:
@@ -95,9 +108,10 @@ def name_page(page: int) -> str:
 
 def make_messages(window: str) -> list[dict[str, str]]:
     """The messages that put a window to a model."""
+    request = f"{_REQUEST}{_PICTURES}" if SHOWN_PICTURE.search(window) else _REQUEST
     return [
         {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": f"{_REQUEST}\n\n{TASK} {PROMPT_VERSION}\n{window}"},
+        {"role": "user", "content": f"{request}\n\n{TASK} {PROMPT_VERSION}\n{window}"},
     ]
 
 
@@ -138,6 +152,7 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         name: [one for reply in replies for one in _list_objects(reply.get(name))]
         for name in ("sections", "questions", "keys")
     }
+    left_out = [one for reply in replies for one in as_list(reply.get("left_out"))]
     open_ones = [one for one in parts["questions"] if not one.get("answer")]
     at = 0
     for key in parts.pop("keys"):
@@ -146,7 +161,7 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if found is not None:
             open_ones[found] |= {name: key[name] for name in ("answer", "key", "explanation") if name in key}
             at = found + 1
-    return dict(parts)
+    return {**parts, "left_out": left_out} if left_out else dict(parts)
 
 
 def _has_number(question: Mapping[str, Any], number: object) -> bool:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
 from typing import Any
 
-from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
+from tasks.ingest.readers.extraction import (
+    IMAGE,
+    PICTURE_MARK,
+    Extraction,
+    Line,
+    blank_picture_numbers,
+    join_lines,
+)
 
 # A line is shown up to this length; what is longer holds no single question.
 _LONGEST_SHOWN = 4_000
@@ -14,6 +24,10 @@ _LONGEST_SHOWN = 4_000
 
 # Stretches that stand out stand between these signs where a line is shown.
 OPENS, CLOSES = "⟦", "⟧"
+
+
+# How the mark of a picture is shown that can be pointed at: by its number among those of the paper.
+SHOWN_PICTURE = re.compile(rf"{re.escape(IMAGE[:-1])} (\d{{1,6}})\]")
 
 
 # Where so large a part of the lines stands out, print says nothing.
@@ -28,14 +42,27 @@ class ShownLines:
     starts: Sequence[int]
     own: int
 
-    def describe(self) -> dict[str, Any]:
-        """What is shown of every line, and the pages of the paper's own."""
+    @cached_property
+    def pictures(self) -> Mapping[int, tuple[int, re.Match[str]]]:
+        """The line and the mark of every picture, by the number that it is shown with."""
+        marks = [
+            (at, mark)
+            for at, line in enumerate(self.lines)
+            for mark in PICTURE_MARK.finditer(line.text)
+            if mark["number"]
+        ]
+        return dict(enumerate(marks, start=1))
+
+    def describe(self, drawn: Mapping[int, str] | None = None) -> dict[str, Any]:
+        """What is shown of every line, the pages of the paper's own, and the pictures that were drawn."""
         standing_out = sum(1 for line in self.lines if line.emphasis)
         is_marked = standing_out <= _MOST_STANDING_OUT * len(self.lines)
+        numbers = count(1)
         return {
-            "lines": [_render(line, is_marked) for line in self.lines],
+            "lines": [_render(line, is_marked, numbers) for line in self.lines],
             "own": self.own,
             "pages": [line.page for line in self.lines[: self.own]],
+            "pictures": {str(number): data for number, data in (drawn or {}).items()},
         }
 
 
@@ -64,12 +91,20 @@ def list_lines(extraction: Extraction) -> list[Line]:
     ]
 
 
-def _render(line: Line, is_marked: bool) -> str:
+def name_picture(number: int) -> str:
+    """How the mark of a picture is shown."""
+    return f"{IMAGE[:-1]} {number}]"
+
+
+def _render(line: Line, is_marked: bool, numbers: Iterator[int]) -> str:
     text = line.text
     stretches = sorted({(first, last) for first, last, _ in line.emphasis}) if is_marked else []
     for first, last in reversed(_merge(stretches)):
         if text[first:last].strip():
             text = f"{text[:first]}{OPENS}{text[first:last]}{CLOSES}{text[last:]}"
+    text = PICTURE_MARK.sub(
+        lambda mark: f"{name_picture(next(numbers))} " if mark["number"] else mark[0], text
+    )
     return " ".join(blank_picture_numbers(text).split())[:_LONGEST_SHOWN]
 
 
