@@ -8,6 +8,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from functools import cache
 from typing import Any, Final
@@ -37,14 +38,20 @@ MOST_KEPT_BYTES: Final = 200 * 1024 * 1024
 _PAGE_SCALE: Final = 200 / 72
 
 
-def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictures:
-    """Load what the questions hold of a document's pictures."""
+def keep_pictures(
+    drafts: Sequence[Draft], extraction: Extraction, placed: AbstractSet[int] = frozenset()
+) -> KeptPictures:
+    """Load what the questions hold of a document's pictures.
+
+    Of those that are `placed` a reader said that they are a question's: they are no furniture.
+    """
     kept = KeptPictures()
     if not extraction.pictures:
         return kept
     wanted = sorted({number for draft in drafts for number in _list_numbers(draft)})
     kept.empty = _find_furniture(extraction.pictures, wanted)
     kept.empty |= _find_letterhead(extraction) & set(wanted)
+    kept.empty -= placed
     wanted = [number for number in wanted if number not in kept.empty]
     if len(wanted) > MOST_KEPT:
         kept.warnings.append(f"The questions hold {len(wanted)} pictures; the first {MOST_KEPT} were kept.")
@@ -52,7 +59,7 @@ def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictur
     pictures = [
         (number, extraction.pictures[number]) for number in wanted if number < len(extraction.pictures)
     ]
-    signs = _find_signs(drafts, extraction)
+    signs = _find_signs(drafts, extraction) - placed
     refused: dict[str, int] = {}
     size = 0
     loaded = _load(pictures, extraction)

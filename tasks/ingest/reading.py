@@ -39,6 +39,7 @@ from tasks.ingest.second_reader import (
     PointedReading,
     ShownLines,
     list_lines,
+    make_cutter,
     parse_said,
     read_pointed,
     show_lines,
@@ -122,15 +123,15 @@ def read_extraction(
     if len(raw) > MAX_TEXT:
         document["warnings"].append(f"The text was cut after {MAX_TEXT} of {len(raw)} characters.")
     # where somebody said whose they are no rule moves them
-    are_placed = second.pointed is not None and second.pointed.places_pictures
-    if extraction.pictures and not are_placed:
+    placed = second.pointed.placed if second.pointed is not None else frozenset()
+    if extraction.pictures and not placed:
         share_pictures(split.drafts)
         give_to_who_refers(split.drafts)
-    kept = keep_pictures(split.drafts, extraction)
+    kept = keep_pictures(split.drafts, extraction, placed)
     document["warnings"].extend(kept.warnings)
     if kept.rows:
         give_written_answers(split.drafts, kept)
-    if not are_placed:
+    if not placed:
         settle_pictures(split.drafts)
     questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes, kept)
     if repeated:
@@ -182,7 +183,7 @@ def _read_second(extraction: Extraction, options: Mapping[str, Any]) -> _Second:
         extraction.take_over(companion)
     shown = show_lines(extraction, companion)
     if said:
-        return _Second(shown, read_pointed(shown, parse_said(str(said))))
+        return _Second(shown, read_pointed(shown, parse_said(str(said)), make_cutter(extraction)))
     return _Second(shown, None, _draw(shown, extraction, companion) if options.get("shows_pictures") else {})
 
 

@@ -211,7 +211,6 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
                 if line.text == IMAGE and line.box:
                     mark = extraction.add_picture(FoundPicture(page=line.page, box=line.box))
                     lines[place] = replace(line, text=mark)
-                    extraction.package = data
             extraction.lines = sorted([*kept, *lines], key=lambda line: line.page)
             extraction.warnings.extend(warnings)
             extraction.converter = "pypdfium2+rapidocr" if kept else "rapidocr"

@@ -109,8 +109,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
             pages.append(Page(0, 0))
     document.close()
-    if extraction.pictures:
-        extraction.package = data
+    extraction.package = data
     _restore_shifted(pages, extraction)
     mark_furniture(pages)
     repair_order(pages, extraction)

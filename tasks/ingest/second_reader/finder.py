@@ -7,11 +7,13 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
-from tasks.ingest.readers.extraction import IMAGE, blank_picture_numbers
+from tasks.ingest.readers.extraction import IMAGE, blank_picture_numbers, find_marks, read_picture_number
+from tasks.ingest.readers.page_boxes import WHOLE, Box
+from tasks.ingest.second_reader.areas import Cutter
 from tasks.ingest.second_reader.shown import CLOSES, OPENS, SHOWN_PICTURE, ShownLines
 from tasks.ingest.words.answers import ANSWER_MARK
 
@@ -20,7 +22,8 @@ from tasks.ingest.words.answers import ANSWER_MARK
 class Pointed:
     """Characters of one line, from `first` to `last`, or the line as a whole.
 
-    `picture` is the number of the picture that was pointed at, whose mark these characters are; 0 for text.
+    `picture` is the number of the picture that was pointed at, whose mark these characters are (an area of a page has none); 0
+    for text.
     """
 
     line: int
@@ -37,7 +40,13 @@ _REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：](.*)|$
 _PICTURE_REFERENCE = re.compile(r"\W*(?:picture|image)\W*(\d{1,6})\W*", re.IGNORECASE)
 
 
+# `page 2: 120 340 480 560`
+_AREA_REFERENCE = re.compile(r"\W*page\W*(\d{1,4})" + 4 * r"\D+(\d{1,4})" + r"\W*", re.IGNORECASE)
+
+
 _MOST_LINES = 400
+# So much of a line that answers must an area of a page hold to show it.
+_SHOWS_LINE = 0.3
 
 
 def read_place(value: object) -> int | None:
@@ -66,6 +75,10 @@ class Finder:
             number: Pointed(line, mark.start(), mark.end(), picture=number)
             for number, (line, mark) in shown.pictures.items()
         }
+        # the areas of pages that are pointed at, and what was cut out of them, by numbers after those
+        self._areas: dict[tuple[int, Box], Pointed] = {}
+        self._next = count(len(self.pictures) + 1)
+        self._cut_out: dict[int, Piece] = {}
         # the pictures by line of which was said where they belong: only who names them holds them
         self._placed: dict[int, list[Pointed]] = {}
         self._pieces: dict[int, list[Piece]] = {}
@@ -91,6 +104,9 @@ class Finder:
         if named is not None:
             mark = self.pictures.get(int(named[1]))
             return None if mark is None else [mark]
+        area = _AREA_REFERENCE.fullmatch(str(reference))
+        if area is not None:
+            return self._find_area(*map(int, area.groups()))
         match = _REFERENCE.fullmatch(str(reference))
         if match is None:
             return None
@@ -108,15 +124,48 @@ class Finder:
                 return [span, *(mark for mark in shown if mark is not None and _holds(span, mark))]
         return None
 
-    def place_pictures(self, spans: Iterable[Pointed]) -> None:
-        """Let the pictures among these be nowhere but where they are named."""
-        for span in dict.fromkeys(span for span in spans if span.picture):
-            self._placed.setdefault(span.line, []).append(span)
+    def _find_area(self, page: int, *box: int) -> list[Pointed] | None:
+        lines = (at for at, line in enumerate(self.shown.lines[: self.shown.own]) if line.page == page)
+        line = next(lines, None)
+        if line is None or not (box[0] < box[2] <= WHOLE and box[1] < box[3] <= WHOLE):
+            return None
+        area = page, (box[0], box[1], box[2], box[3])
+        if area not in self._areas:
+            self._areas[area] = Pointed(line, 0, 0, picture=next(self._next))
+        return [self._areas[area]]
 
-    @property
-    def places_pictures(self) -> bool:
-        """Whether was said of any picture where it belongs."""
-        return bool(self._placed)
+    def cut_areas(self, spans: Sequence[Pointed], answers: Sequence[Pointed], cut: Cutter | None) -> None:
+        """Cut out the areas that are pointed at, without the texts that are; none of a question that shows an answer."""
+        for (page, area), mark in self._areas.items():
+            texts, told = (
+                [
+                    line.box
+                    for at in {span.line for span in own if not span.picture}
+                    if (line := self.shown.lines[at]).page == page and line.box and at < self.shown.own
+                ]
+                for own in (spans, answers)
+            )
+            found = cut(page, area, [_as_box(one) for one in (*texts, *told)]) if cut else None
+            shows = found is not None and any(_measure_held(one, found[1]) >= _SHOWS_LINE for one in told)
+            if found is not None and not (shows and mark in spans):
+                start = self.shown.starts[mark.line]
+                self._cut_out[mark.picture] = Piece(
+                    found[0], start, start, (start,) * len(found[0]), page=page
+                )
+
+    def is_there(self, span: Pointed) -> bool:
+        """Whether what is pointed at is text, a picture with a mark, or was cut out of a page."""
+        return not span.picture or span.picture in self.pictures or span.picture in self._cut_out
+
+    def place_pictures(self, spans: Iterable[Pointed]) -> frozenset[int]:
+        """Let the pictures among these be nowhere but where they are named; their numbers as the document's reader has them."""
+        named = list(dict.fromkeys(span for span in spans if span.picture))
+        for span in named:
+            if span.picture in self.pictures:
+                self._placed.setdefault(span.line, []).append(span)
+        marks = [self.shown.pictures[span.picture][1] for span in named if span.picture in self.pictures]
+        marks += [mark for piece in self._cut_out.values() for mark in find_marks(piece.text)]
+        return frozenset(number for mark in marks if (number := read_picture_number(mark)) is not None)
 
     def list_near(self, line: int) -> list[int]:
         """A line and its neighbours: a number may be off by one."""
@@ -258,8 +307,15 @@ class Finder:
             part
             for span in spans
             if (span.picture or span in lines) and span.picture not in held
-            for piece in self._pieces.get(span.line, ())
-            for part in self._cut(piece, span, () if span.picture else inside, gap)
+            for part in self._take(span, inside, gap)
+        ]
+
+    def _take(self, span: Pointed, inside: Sequence[Pointed], gap: str) -> list[Piece]:
+        if not self.is_there(span) or span.picture in self._cut_out:
+            return [piece for number, piece in self._cut_out.items() if number == span.picture]
+        pieces = self._pieces.get(span.line, ())
+        return [
+            part for piece in pieces for part in self._cut(piece, span, () if span.picture else inside, gap)
         ]
 
     def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed], gap: str) -> list[Piece]:
@@ -284,7 +340,19 @@ class Finder:
 
 
 def _holds(span: Pointed, mark: Pointed) -> bool:
-    return span.line == mark.line and span.first <= mark.first and mark.last <= span.last
+    return span.line == mark.line and span.first <= mark.first < mark.last <= span.last
+
+
+def _as_box(box: Sequence[int]) -> Box:
+    left, top, right, bottom = box
+    return left, top, right, bottom
+
+
+def _measure_held(line: Sequence[int], area: Box) -> float:
+    """How much of a line an area holds."""
+    wide = min(line[2], area[2]) - max(line[0], area[0])
+    tall = min(line[3], area[3]) - max(line[1], area[1])
+    return max(wide, 0) * max(tall, 0) / max((line[2] - line[0]) * (line[3] - line[1]), 1)
 
 
 def _end_mark(text: str, place: int) -> int:

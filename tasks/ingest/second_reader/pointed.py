@@ -29,6 +29,7 @@ from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import join_pieces
 from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
+from tasks.ingest.second_reader.areas import Cutter
 from tasks.ingest.second_reader.finder import Finder, Pointed, as_list, read_core, read_place
 from tasks.ingest.second_reader.labels import (
     cut_key_number,
@@ -54,16 +55,19 @@ POINTED, KEY_BY_READER = "assisted", "key_by_reader"
 class PointedReading:
     """The questions of a reading, and the numbers of those that are not in the paper.
 
-    `places_pictures`: it says where pictures belong.
+    `placed` are the pictures, by their reader's numbers, of which it says where they belong.
     """
 
     split: Split
     refused: tuple[str, ...]
-    places_pictures: bool = False
+    placed: frozenset[int] = frozenset()
 
 
-def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
-    """The questions that a reader points at, in `said` as requests.py asks for it."""
+def read_pointed(shown: ShownLines, said: Mapping[str, Any], cut: Cutter | None = None) -> PointedReading:
+    """The questions that a reader points at, in `said` as requests.py asks for it.
+
+    `cut` cuts out areas of pages; where it is missing none is shown.
+    """
     finder = Finder(shown)
     language = detect_language("\n".join(line.text for line in shown.lines[: shown.own]))
     stretches = list(_make_stretches(said.get("sections"), shown))
@@ -74,7 +78,7 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     # all of them first: an answer of one stands in what another shows
     answered = list(_find_answers(found, finder))
     finder.keep_keys(span for one in answered if one.key for span in one.answer)
-    _place_pictures(answered, said.get("left_out"), finder)
+    placed = _place_pictures(answered, said.get("left_out"), finder, cut)
     answered = [one for one in answered if one.stem or any(spans for _, spans in one.options)]
     drafts = [_make_draft(one, finder, stretches, language) for one in answered]
     drafts = [draft for draft in drafts if draft.stem or draft.options]
@@ -94,7 +98,7 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     heads = tuple(stretch.place for stretch in stretches)
     warnings = describe_breaches(checked)
     split = Split(drafts, [], language, warnings, checked, heads)
-    return PointedReading(split, tuple(refused), finder.places_pictures)
+    return PointedReading(split, tuple(refused), placed)
 
 
 def parse_said(text: str) -> dict[str, Any]:
@@ -137,8 +141,13 @@ class _Parts:
     answer: list[Pointed] = field(default_factory=list)
     explanation: list[Pointed] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
-    # a picture is withheld that shows the answer of some question
+    # a picture is withheld: it shows the answer of some question, or is not there
     is_short: bool = False
+
+    @property
+    def asked(self) -> list[list[Pointed]]:
+        """What candidates see, by its parts."""
+        return [self.stem, self.material, *(spans for _, spans in self.options)]
 
     @property
     def printed(self) -> list[Pointed]:
@@ -219,7 +228,9 @@ _SHORT_ANSWER = 6
 def _is_own_text(answer: Pointed, one: _Parts) -> bool:
     """Whether a reader points at an option or at a whole line of the stem: at what is asked."""
     own = [span for _, spans in one.options for span in spans]
-    is_option = any(
+    if answer.picture and any(span.picture == answer.picture for span in own):
+        return True
+    is_option = answer.first < answer.last and any(
         span.line == answer.line and span.first <= answer.first and answer.last <= span.last for span in own
     )
     return is_option or (answer.is_whole and any(span.line == answer.line for span in one.stem))
@@ -242,19 +253,23 @@ def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
         yield one
 
 
-def _place_pictures(found: Sequence[_Parts], left_out: object, finder: Finder) -> None:
+def _place_pictures(
+    found: Sequence[_Parts], left_out: object, finder: Finder, cut: Cutter | None
+) -> frozenset[int]:
     """Let every picture that is named be where it is named; one that answers is shown to nobody."""
+    printed = [span for one in found for span in one.printed]
     told = {
         span.picture for one in found for span in one.printed if span.picture and not _is_own_text(span, one)
     }
     spans = [span for reference in as_list(left_out) for span in finder.find(reference) or ()]
+    asked = [span for one in found for part in one.asked for span in part]
+    finder.cut_areas(asked, printed, cut)
     for one in found:
-        own = [one.stem, one.material, *(offered for _, offered in one.options)]
-        one.is_short = any(span.picture in told for part in own for span in part)
-        for part in own:
-            part[:] = [span for span in part if span.picture not in told]
-        spans += [span for part in (*own, one.printed) for span in part]
-    finder.place_pictures(spans)
+        for part in one.asked:
+            kept = [span for span in part if span.picture not in told and finder.is_there(span)]
+            one.is_short |= len(kept) < len(part)
+            part[:] = kept
+    return finder.place_pictures([*spans, *asked, *printed])
 
 
 # what stands in a sentence for the words that fill it

@@ -46,6 +46,11 @@ _PICTURES = """
 
 Pictures: [image N] marks picture N where the paper holds it, which may be above, below or beside what it belongs to, or far away. Point at every picture where it belongs, as "picture 3" beside the lines in a list: "stem": ["10", "picture 3"], "options": {"A": "picture 4", "B": ["12:words", "picture 5"]}. Do so even where you point at the line of its mark; a line that is a mark and nothing else need not be pointed at. A picture that several questions need is in the material of each. One that shows an answer or a worked solution is in answer or explanation, never in what is asked. At the end of the reply list as "left_out": ["picture 1"] the pictures of no question: logos, seals, portraits, advertising, codes to scan, decoration, signatures, those of worked examples."""
 
+# goes with pages that are sent as pictures
+_AREAS = """
+
+[page N] above lines names the picture of their page. A drawing, photograph, diagram or map of a page that a question needs and that has no mark of its own, or whose mark shows other things as well, is pointed at by its place: "page 1: 120 340 480 560", the left, top, right and bottom edge of all of it in thousandths of the width and height of the page, without the text around it. Words and letters printed inside it are then not pointed at besides. Nothing else is pointed at so: no text, no table of words, no formula."""
+
 
 @dataclass(frozen=True)
 class ShownPaper:
@@ -101,6 +106,9 @@ def make_window(shown: ShownPaper, first: int, size: int, names_pages: bool = Fa
     return Window(text, first, line, pages)
 
 
+_SHOWN_PAGE = re.compile(r"^\[page \d+\]$", re.MULTILINE)
+
+
 def name_page(page: int) -> str:
     """What a request calls the picture of a page."""
     return f"[page {page}]"
@@ -108,7 +116,8 @@ def name_page(page: int) -> str:
 
 def make_messages(window: str) -> list[dict[str, str]]:
     """The messages that put a window to a model."""
-    request = f"{_REQUEST}{_PICTURES}" if SHOWN_PICTURE.search(window) else _REQUEST
+    request = _REQUEST + (_PICTURES if SHOWN_PICTURE.search(window) else "")
+    request += _AREAS if _SHOWN_PAGE.search(window) else ""
     return [
         {"role": "system", "content": _SYSTEM},
         {"role": "user", "content": f"{request}\n\n{TASK} {PROMPT_VERSION}\n{window}"},
