@@ -56,7 +56,12 @@ def fit_area(shown: Any, area: Box, texts: Sequence[Box]) -> Box | None:
 
     def scale(box: Sequence[int]) -> tuple[int, int, int, int]:
         left, top, right, bottom = (min(max(edge, 0), WHOLE) for edge in box)
-        return left * wide // WHOLE, top * high // WHOLE, -(-right * wide // WHOLE), -(-bottom * high // WHOLE)
+        return (
+            left * wide // WHOLE,
+            top * high // WHOLE,
+            -(-right * wide // WHOLE),
+            -(-bottom * high // WHOLE),
+        )
 
     for one in texts:
         left, top, right, bottom = scale(one)

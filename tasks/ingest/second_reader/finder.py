@@ -116,12 +116,15 @@ class Finder:
         quote = (match[3] or "").strip()
         if not quote:
             return [self.whole(at) for at in range(first, last + 1)]
+        shown = [self.pictures.get(int(mark[1])) for mark in SHOWN_PICTURE.finditer(quote)]
+        marks = [mark for mark in shown if mark is not None]
+        if len(marks) < len(shown):
+            return None
         for at in self.list_near(first):
-            places = self.list_quoted(at, quote)
-            if places:
-                span = self._span(at, *places[0])
-                shown = [self.pictures.get(int(mark[1])) for mark in SHOWN_PICTURE.finditer(quote)]
-                return [span, *(mark for mark in shown if mark is not None and _holds(span, mark))]
+            for place in self.list_quoted(at, quote):
+                span = self._span(at, *place)
+                if all(_holds(span, mark) for mark in marks):
+                    return [span, *marks]
         return None
 
     def _find_area(self, page: int, *box: int) -> list[Pointed] | None:
@@ -291,10 +294,7 @@ class Finder:
         lines = [span for span in texts if span.line not in answers] or texts
         named = {span.picture for span in spans}
         held = {
-            mark.picture
-            for span in lines
-            for mark in self._placed.get(span.line, ())
-            if _holds(span, mark)
+            mark.picture for span in lines for mark in self._placed.get(span.line, ()) if _holds(span, mark)
         }
         hidden = [
             mark

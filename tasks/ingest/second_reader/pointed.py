@@ -304,7 +304,9 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     draft.value = read_number(core) if "." not in core and "-" not in core else None
     beside = [span for _, spans in one.options for span in spans]
     keys = finder.list_keys([*one.stem, *one.material])
-    stem = finder.make_pieces(one.stem, [*one.printed, *beside, *keys], "" if one.options or one.key else _GAP)
+    stem = finder.make_pieces(
+        one.stem, [*one.printed, *beside, *keys], "" if one.options or one.key else _GAP
+    )
     material = finder.make_pieces(one.material, keys)
     if one.stem and not finder.is_numbered_before(one.stem[0], core):
         stem[:1] = [cut_number(piece, one.number) for piece in stem[:1]]

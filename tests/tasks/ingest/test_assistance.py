@@ -6,6 +6,7 @@ Nothing that the paper does not say gets in.
 from __future__ import annotations
 
 import base64
+import io
 import json
 import re
 import subprocess
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from sqlalchemy import func, select
 
 from schemas.errors import RegistryError
@@ -31,6 +33,7 @@ from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, read
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
+from tests.tasks.ingest.test_pictures import draw, save, say, show, write_word
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -357,21 +360,15 @@ def test_keys_in_a_later_window_answer_the_questions_before_them(
     assert [row["answer"] for row in found.questions] == [["rivers 1"], ["rivers 2"], ["rivers 3"]]
 
 
-def test_who_sees_pictures_gets_the_pages(tmp_path: Path, ledger: Ledger, settings: Settings) -> None:
-    from reportlab.pdfgen.canvas import Canvas
-
-    canvas = Canvas(str(tmp_path / "lakes.pdf"))
-    for page in (1, 2):
-        canvas.drawString(80, 700, f"Say of the lakes on page {page} why they are deep")
-        canvas.showPage()
-    canvas.save()
-    sent: list[Any] = []
+@pytest.fixture
+def sent(ledger: Ledger, settings: Settings) -> Iterator[Callable[[ParsedDocument], list[Any]]]:
+    """What a model that sees pictures is sent of a paper, part by part."""
+    contents: list[Any] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            sent.append(
-                json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
-            )
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            contents.append(body["messages"][-1]["content"])
             payload = json.dumps(make_reply({"stem": "0", "type": "short_answer"})).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(payload)))
@@ -382,26 +379,62 @@ def test_who_sees_pictures_gets_the_pages(tmp_path: Path, ledger: Ledger, settin
             """The test's output stays readable."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        seeing = Assistant(
-            ledger,
-            settings,
-            replace(MODEL, sees_pictures=True),
-            f"http://127.0.0.1:{server.server_port}/v1",
-            True,
-        )
-        parsed = parse_document(tmp_path / "lakes.pdf", OPTIONS)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    model = replace(MODEL, sees_pictures=True)
+    seeing = Assistant(ledger, settings, model, f"http://127.0.0.1:{server.server_port}/v1", True)
+
+    def send(parsed: ParsedDocument) -> list[Any]:
         seeing.help_with([parsed], OPTIONS, AssistanceSummary())
+        return list(contents.pop())
+
+    try:
+        yield send
     finally:
         server.shutdown()
         server.server_close()
-    (parts,) = sent
+        thread.join()
+
+
+def test_who_sees_pictures_gets_the_pages(
+    tmp_path: Path, sent: Callable[[ParsedDocument], list[Any]]
+) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "lakes.pdf"))
+    for page in (1, 2):
+        canvas.drawString(80, 700, f"Say of the lakes on page {page} why they are deep")
+        canvas.showPage()
+    canvas.save()
+    parts = sent(parse_document(tmp_path / "lakes.pdf", OPTIONS))
     pictures = [
         base64.b64decode(one["image_url"]["url"].partition(",")[2]) for one in parts if "image_url" in one
     ]
     assert [data[:4] for data in pictures] == [b"\x89PNG"] * 2
     assert "[page 2]" in "".join(one.get("text", "") for one in parts)
+
+
+def test_who_sees_pictures_gets_those_of_the_paper_each_after_its_number(
+    tmp_path: Path, ledger: Ledger, settings: Settings, sent: Callable[[ParsedDocument], list[Any]]
+) -> None:
+    blocks = [say("Say what floats", show("cork")), say("Say what sinks", show("iron"))]
+    names = {name: save(draw(name, (900, 600))) for name in ("cork", "iron")}
+    write_word(tmp_path / "paper.docx", blocks, names)
+    paper = parse_document(tmp_path / "paper.docx", OPTIONS.shown_to(sees_pictures=True))
+    parts = sent(paper)
+    assert [parts[place]["text"][-9:] for place in (0, 2)] == ["[image 1]", "[image 2]"]
+    sizes = [
+        Image.open(io.BytesIO(base64.b64decode(parts[place]["image_url"]["url"].partition(",")[2]))).size
+        for place in (1, 3)
+    ]
+    assert sizes == [(512, 341)] * 2
+    blind, seeing = (
+        Assistant(
+            ledger, settings, replace(MODEL, input_price_usd=2.0, output_price_usd=8.0, sees_pictures=sees)
+        ).estimate([paper])
+        for sees in (False, True)
+    )
+    assert (seeing.most_usd or 0.0) - (blind.most_usd or 0.0) == pytest.approx(2 * 1_000 * 2.0 / 1e6)
 
 
 def test_an_estimate_asks_nothing_and_counts_what_would_be_asked(
