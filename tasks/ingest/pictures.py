@@ -91,7 +91,7 @@ MOST_SHOWN: Final = 100
 
 
 def draw_small(numbers: Sequence[int], extraction: Extraction) -> dict[int, str]:
-    """Pictures of a document as a second reader is shown them; those that cannot be are left out."""
+    """Pictures of a document as a second reader is shown them, as far as they can be."""
     from PIL import Image
 
     drawn: dict[int, str] = {}

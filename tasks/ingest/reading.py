@@ -192,12 +192,13 @@ def _draw(shown: ShownLines, paper: Extraction, companion: Extraction | None) ->
     drawn: dict[int, str] = {}
     for extraction in (paper, companion):
         names = {
-            read_picture_number(mark): number
+            number: read_picture_number(mark)
             for number, (line, mark) in shown.pictures.items()
             if (line < shown.own) is (extraction is paper)
         }
-        small = {} if extraction is None else draw_small([at for at in names if at is not None], extraction)
-        drawn |= {names[at]: data for at, data in small.items()}
+        met = sorted({at for at in names.values() if at is not None})
+        small = {} if extraction is None else draw_small(met, extraction)
+        drawn |= {number: small[at] for number, at in names.items() if at in small}
     return drawn
 
 

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.ingest_second_readings write GROUP FOLDER
     python -m tests.benchmarks.ingest_second_readings take GROUP FOLDER
 
-The papers are the written ones (`written_papers/`). `write` puts what a model is shown of each into FOLDER, as `PAPER.txt`
-with `request.txt`; somebody gives them to a model, and `take` keeps its replies (`PAPER.json`) in the record. The kept replies
+The papers are the written ones (`written_papers/`). `write` puts what a model is asked of each into FOLDER, as `PAPER.txt`
+with its pictures, `PAPER.picture-N.png`; somebody gives them to a model, and `take` keeps its replies (`PAPER.json`) in the record. The kept replies
 are those of a large language model of 2026 to papers that it had not seen, one try each, without pictures of pages; the
 answers in them point at lines, so they hold hardly anything but numbers. A reply belongs to the lines that were shown: where a
 reader shows other ones, the paper is named and left out.
@@ -14,6 +14,7 @@ reader shows other ones, the paper is named and left out.
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import json
 import re
@@ -58,7 +59,7 @@ class TwiceRead:
 
 
 def read_shown(path: Path, **options: Any) -> tuple[ParsedDocument, str]:
-    """A paper as it would be landed, and the hash of what a model is shown of it, but for the numbers of pictures."""
+    """A paper as it would be landed, and the hash of its lines as a model is shown them."""
     result = read_document(path, make_document(path), read_options(path) | {"shows_lines": True, **options})
     shown = ShownPaper(**result["shown"]) if "shown" in result else None
     lines = _NUMBERED_PICTURE.sub("[image]", "\n".join(shown.lines if shown else ()))
@@ -89,14 +90,17 @@ def measure(group: str) -> list[TwiceRead]:
 
 
 def write(group: str, folder: Path) -> None:
-    """What a model is shown of each paper, and the request that goes before it."""
+    """What a model is asked of each paper, and the pictures that go along."""
     folder.mkdir(parents=True, exist_ok=True)
-    messages = make_messages("")
-    (folder / "request.txt").write_text("\n\n".join(one["content"] for one in messages), encoding="utf-8")
     for name in read_truths(GROUPS / group):
-        parsed, _ = read_shown(GROUPS / group / name)
-        if parsed.shown is not None and parsed.shown.own:
-            (folder / f"{name}.txt").write_text(make_window(parsed.shown, 0, _WHOLE).text, encoding="utf-8")
+        parsed, _ = read_shown(GROUPS / group / name, shows_pictures=True)
+        if parsed.shown is None or not parsed.shown.own:
+            continue
+        messages = make_messages(make_window(parsed.shown, 0, _WHOLE).text)
+        asked = "\n\n".join(one["content"] for one in messages)
+        (folder / f"{name}.txt").write_text(asked, encoding="utf-8")
+        for number, data in parsed.shown.pictures.items():
+            (folder / f"{name}.picture-{number}.png").write_bytes(base64.b64decode(data))
 
 
 def take(group: str, folder: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import lru_cache
 from typing import Any
 
 from tasks.ingest.readers.extraction import Extraction, FoundPicture
@@ -24,8 +25,13 @@ def make_cutter(extraction: Extraction) -> Cutter:
     `texts` are the boxes of lines that are pointed at as text: they are no part of a picture.
     """
 
+    # rendering a page takes longer than cutting all areas out of it
+    @lru_cache(maxsize=2)
+    def draw(page: int) -> Any:
+        return _draw(extraction.package, page)
+
     def cut(page: int, area: Box, texts: Sequence[Box]) -> tuple[str, Box] | None:
-        shown = _draw(extraction, page)
+        shown = draw(page)
         box = None if shown is None else fit_area(shown, area, texts)
         if box is None:
             return None
@@ -34,20 +40,20 @@ def make_cutter(extraction: Extraction) -> Cutter:
     return cut
 
 
-def _draw(extraction: Extraction, page: int) -> Any:
+def _draw(package: bytes, page: int) -> Any:
     """A page in grey, by rows; None where the document has no such page."""
     import pypdfium2
 
-    if not extraction.package.startswith(b"%PDF"):
+    if not package.startswith(b"%PDF"):
         return None
-    with closing(pypdfium2.PdfDocument(extraction.package)) as document:
+    with closing(pypdfium2.PdfDocument(package)) as document:
         if not 0 < page <= len(document):
             return None
         return document[page - 1].render(scale=_DPI / 72, grayscale=True).to_numpy()
 
 
 def fit_area(shown: Any, area: Box, texts: Sequence[Box]) -> Box | None:
-    """The box of the ink in an area, with what of it crosses its edges; None where there is none."""
+    """The box of the ink in an area, with what of it crosses its edges; None for none."""
     import numpy
 
     grey = shown.reshape(shown.shape[0], shown.shape[1]).astype(int)

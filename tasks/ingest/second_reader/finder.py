@@ -6,47 +6,19 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
-from tasks.ingest.readers.extraction import IMAGE, blank_picture_numbers, find_marks, read_picture_number
-from tasks.ingest.readers.page_boxes import WHOLE, Box
-from tasks.ingest.second_reader.areas import Cutter
-from tasks.ingest.second_reader.shown import CLOSES, OPENS, SHOWN_PICTURE, ShownLines
+from tasks.ingest.readers.extraction import IMAGE, blank_picture_numbers
+from tasks.ingest.second_reader.pointed_pictures import PointedPictures
+from tasks.ingest.second_reader.shown import CLOSES, OPENS, SHOWN_PICTURE, Pointed, ShownLines
 from tasks.ingest.words.answers import ANSWER_MARK
-
-
-@dataclass(frozen=True)
-class Pointed:
-    """Characters of one line, from `first` to `last`, or the line as a whole.
-
-    `picture` is the number of the picture that was pointed at, whose mark these characters are (an area of a page has none); 0
-    for text.
-    """
-
-    line: int
-    first: int
-    last: int
-    is_whole: bool = False
-    picture: int = 0
-
 
 _REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：](.*)|$)", re.DOTALL)
 
 
-# `picture 3`; a reader also writes `[image 3]`
-_PICTURE_REFERENCE = re.compile(r"\W*(?:picture|image)\W*(\d{1,6})\W*", re.IGNORECASE)
-
-
-# `page 2: 120 340 480 560`
-_AREA_REFERENCE = re.compile(r"\W*page\W*(\d{1,4})" + 4 * r"\D+(\d{1,4})" + r"\W*", re.IGNORECASE)
-
-
 _MOST_LINES = 400
-# So much of a line that answers must an area of a page hold to show it.
-_SHOWS_LINE = 0.3
 
 
 def read_place(value: object) -> int | None:
@@ -71,16 +43,7 @@ class Finder:
         self._answers: dict[int, bytearray] = {}
         # the printed keys of all questions by line: none of them is shown with another question
         self._keys: dict[int, list[Pointed]] = {}
-        self.pictures = {
-            number: Pointed(line, mark.start(), mark.end(), picture=number)
-            for number, (line, mark) in shown.pictures.items()
-        }
-        # the areas of pages that are pointed at, and what was cut out of them, by numbers after those
-        self._areas: dict[tuple[int, Box], Pointed] = {}
-        self._next = count(len(self.pictures) + 1)
-        self._cut_out: dict[int, Piece] = {}
-        # the pictures by line of which was said where they belong: only who names them holds them
-        self._placed: dict[int, list[Pointed]] = {}
+        self.pictures = PointedPictures(shown)
         self._pieces: dict[int, list[Piece]] = {}
         for piece in make_pieces(shown.lines, shown.starts):
             self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
@@ -100,13 +63,9 @@ class Finder:
         return [*spans[first : first + 1], *spans[:first], *spans[first + 1 :]]
 
     def _find_one(self, reference: object) -> list[Pointed] | None:
-        named = _PICTURE_REFERENCE.fullmatch(str(reference))
-        if named is not None:
-            mark = self.pictures.get(int(named[1]))
+        if self.pictures.is_named(str(reference)):
+            mark = self.pictures.find(str(reference))
             return None if mark is None else [mark]
-        area = _AREA_REFERENCE.fullmatch(str(reference))
-        if area is not None:
-            return self._find_area(*map(int, area.groups()))
         match = _REFERENCE.fullmatch(str(reference))
         if match is None:
             return None
@@ -116,59 +75,16 @@ class Finder:
         quote = (match[3] or "").strip()
         if not quote:
             return [self.whole(at) for at in range(first, last + 1)]
-        shown = [self.pictures.get(int(mark[1])) for mark in SHOWN_PICTURE.finditer(quote)]
+        shown = [self.pictures.find(mark[0]) for mark in SHOWN_PICTURE.finditer(quote)]
         marks = [mark for mark in shown if mark is not None]
         if len(marks) < len(shown):
             return None
         for at in self.list_near(first):
             for place in self.list_quoted(at, quote):
                 span = self._span(at, *place)
-                if all(_holds(span, mark) for mark in marks):
+                if all(span.holds(mark) for mark in marks):
                     return [span, *marks]
         return None
-
-    def _find_area(self, page: int, *box: int) -> list[Pointed] | None:
-        lines = (at for at, line in enumerate(self.shown.lines[: self.shown.own]) if line.page == page)
-        line = next(lines, None)
-        if line is None or not (box[0] < box[2] <= WHOLE and box[1] < box[3] <= WHOLE):
-            return None
-        area = page, (box[0], box[1], box[2], box[3])
-        if area not in self._areas:
-            self._areas[area] = Pointed(line, 0, 0, picture=next(self._next))
-        return [self._areas[area]]
-
-    def cut_areas(self, spans: Sequence[Pointed], answers: Sequence[Pointed], cut: Cutter | None) -> None:
-        """Cut out the areas that are pointed at, without the texts that are; none of a question that shows an answer."""
-        for (page, area), mark in self._areas.items():
-            texts, told = (
-                [
-                    line.box
-                    for at in {span.line for span in own if not span.picture}
-                    if (line := self.shown.lines[at]).page == page and line.box and at < self.shown.own
-                ]
-                for own in (spans, answers)
-            )
-            found = cut(page, area, [_as_box(one) for one in (*texts, *told)]) if cut else None
-            shows = found is not None and any(_measure_held(one, found[1]) >= _SHOWS_LINE for one in told)
-            if found is not None and not (shows and mark in spans):
-                start = self.shown.starts[mark.line]
-                self._cut_out[mark.picture] = Piece(
-                    found[0], start, start, (start,) * len(found[0]), page=page
-                )
-
-    def is_there(self, span: Pointed) -> bool:
-        """Whether what is pointed at is text, a picture with a mark, or was cut out of a page."""
-        return not span.picture or span.picture in self.pictures or span.picture in self._cut_out
-
-    def place_pictures(self, spans: Iterable[Pointed]) -> frozenset[int]:
-        """Let the pictures among these be nowhere but where they are named; their numbers as the document's reader has them."""
-        named = list(dict.fromkeys(span for span in spans if span.picture))
-        for span in named:
-            if span.picture in self.pictures:
-                self._placed.setdefault(span.line, []).append(span)
-        marks = [self.shown.pictures[span.picture][1] for span in named if span.picture in self.pictures]
-        marks += [mark for piece in self._cut_out.values() for mark in find_marks(piece.text)]
-        return frozenset(number for mark in marks if (number := read_picture_number(mark)) is not None)
 
     def list_near(self, line: int) -> list[int]:
         """A line and its neighbours: a number may be off by one."""
@@ -292,16 +208,7 @@ class Finder:
         # a line that is the answer, but for what is the answer as a whole: an option or a term is both
         texts = [span for span in spans if not span.picture]
         lines = [span for span in texts if span.line not in answers] or texts
-        named = {span.picture for span in spans}
-        held = {
-            mark.picture for span in lines for mark in self._placed.get(span.line, ()) if _holds(span, mark)
-        }
-        hidden = [
-            mark
-            for line in {span.line for span in lines}
-            for mark in self._placed.get(line, ())
-            if mark.picture not in named
-        ]
+        held, hidden = self.pictures.list_inside(lines, {span.picture for span in spans})
         inside = [*(one for one in without if not one.picture), *hidden]
         return [
             part
@@ -311,8 +218,9 @@ class Finder:
         ]
 
     def _take(self, span: Pointed, inside: Sequence[Pointed], gap: str) -> list[Piece]:
-        if not self.is_there(span) or span.picture in self._cut_out:
-            return [piece for number, piece in self._cut_out.items() if number == span.picture]
+        cut_out = self.pictures.cut_out.get(span.picture)
+        if cut_out is not None:
+            return [cut_out]
         pieces = self._pieces.get(span.line, ())
         return [
             part for piece in pieces for part in self._cut(piece, span, () if span.picture else inside, gap)
@@ -337,22 +245,6 @@ class Finder:
             if first < last and (is_picture or _WORDS.search(left) is not None):
                 part = rewrite(part, last, "" if is_picture else gap, first)
         return [part] if part.text.strip() else []
-
-
-def _holds(span: Pointed, mark: Pointed) -> bool:
-    return span.line == mark.line and span.first <= mark.first < mark.last <= span.last
-
-
-def _as_box(box: Sequence[int]) -> Box:
-    left, top, right, bottom = box
-    return left, top, right, bottom
-
-
-def _measure_held(line: Sequence[int], area: Box) -> float:
-    """How much of a line an area holds."""
-    wide = min(line[2], area[2]) - max(line[0], area[0])
-    tall = min(line[3], area[3]) - max(line[1], area[1])
-    return max(wide, 0) * max(tall, 0) / max((line[2] - line[0]) * (line[3] - line[1]), 1)
 
 
 def _end_mark(text: str, place: int) -> int:

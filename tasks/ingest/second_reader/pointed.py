@@ -30,7 +30,7 @@ from tasks.ingest.layout.pieces import join_pieces
 from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.second_reader.areas import Cutter
-from tasks.ingest.second_reader.finder import Finder, Pointed, as_list, read_core, read_place
+from tasks.ingest.second_reader.finder import Finder, as_list, read_core, read_place
 from tasks.ingest.second_reader.labels import (
     cut_key_number,
     cut_labels,
@@ -38,7 +38,7 @@ from tasks.ingest.second_reader.labels import (
     cut_number,
     leave_out_bars,
 )
-from tasks.ingest.second_reader.shown import ShownLines
+from tasks.ingest.second_reader.shown import Pointed, ShownLines
 from tasks.ingest.splitting import Split, prepare_pieces
 from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.words.answers import read_key, read_truth
@@ -263,13 +263,13 @@ def _place_pictures(
     }
     spans = [span for reference in as_list(left_out) for span in finder.find(reference) or ()]
     asked = [span for one in found for part in one.asked for span in part]
-    finder.cut_areas(asked, printed, cut)
+    finder.pictures.cut_areas(asked, printed, cut)
     for one in found:
         for part in one.asked:
-            kept = [span for span in part if span.picture not in told and finder.is_there(span)]
+            kept = [span for span in part if span.picture not in told and finder.pictures.is_there(span)]
             one.is_short |= len(kept) < len(part)
             part[:] = kept
-    return finder.place_pictures([*spans, *asked, *printed])
+    return finder.pictures.place([*spans, *asked, *printed])
 
 
 # what stands in a sentence for the words that fill it

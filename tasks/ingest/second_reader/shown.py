@@ -35,6 +35,25 @@ _MOST_STANDING_OUT = 0.5
 
 
 @dataclass(frozen=True)
+class Pointed:
+    """Characters of one line, from `first` to `last`, or the line as a whole.
+
+    `picture` is the number of the picture that was pointed at, whose mark these characters are (an area of a page has none); 0
+    for text.
+    """
+
+    line: int
+    first: int
+    last: int
+    is_whole: bool = False
+    picture: int = 0
+
+    def holds(self, mark: Pointed) -> bool:
+        """Whether the mark of a picture is among these characters."""
+        return self.line == mark.line and self.first <= mark.first < mark.last <= self.last
+
+
+@dataclass(frozen=True)
 class ShownLines:
     """The numbered lines of a paper; from `own` on they are those of its answer file."""
 
@@ -54,7 +73,7 @@ class ShownLines:
         return dict(enumerate(marks, start=1))
 
     def describe(self, drawn: Mapping[int, str] | None = None) -> dict[str, Any]:
-        """What is shown of every line, the pages of the paper's own, and the pictures that were drawn."""
+        """What is shown of every line, the pages of the own ones, and drawn pictures."""
         standing_out = sum(1 for line in self.lines if line.emphasis)
         is_marked = standing_out <= _MOST_STANDING_OUT * len(self.lines)
         numbers = count(1)

@@ -13,6 +13,7 @@ import pytest
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said, parse_document
 from tasks.ingest.second_reader import choose_reading, make_messages, make_window
 from tasks.ingest.second_reader.areas import fit_area
+from tasks.ingest.second_reader.requests import join_replies
 from tests.tasks.ingest.test_pictures import draw, save, say, show, write_word
 
 OPTIONS = IngestOptions().shown_to(sees_pictures=True)
@@ -164,6 +165,16 @@ def test_pictures_are_part_of_what_two_readers_read_alike(paper: ParsedDocument)
         assert is_taken
         sure[name] = chosen.questions[1]["parse_confidence"]
     assert sure == {"alike": 0.97, "other": 0.85}
+
+
+def test_what_is_left_out_of_any_window_is_left_out_of_the_paper() -> None:
+    windows: list[dict[str, Any]] = [
+        {"questions": [ONE], "left_out": ["picture 1"]},
+        {"questions": [TWO], "left_out": "picture 4"},
+        {"questions": []},
+    ]
+    assert join_replies(windows)["left_out"] == ["picture 1", "picture 4"]
+    assert "left_out" not in join_replies([{"questions": [ONE]}])
 
 
 def draw_page(path: Path) -> None:
