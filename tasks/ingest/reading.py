@@ -36,10 +36,10 @@ from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.second_reader import (
+    PagePictures,
     PointedReading,
     ShownLines,
     list_lines,
-    make_cutter,
     parse_said,
     read_pointed,
     show_lines,
@@ -183,7 +183,7 @@ def _read_second(extraction: Extraction, options: Mapping[str, Any]) -> _Second:
         extraction.take_over(companion)
     shown = show_lines(extraction, companion)
     if said:
-        return _Second(shown, read_pointed(shown, parse_said(str(said)), make_cutter(extraction)))
+        return _Second(shown, read_pointed(shown, parse_said(str(said)), PagePictures(extraction)))
     return _Second(shown, None, _draw(shown, extraction, companion) if options.get("shows_pictures") else {})
 
 

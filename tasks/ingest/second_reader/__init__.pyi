@@ -19,8 +19,8 @@ from .pointed import PointedReading as PointedReading
 # The numbered lines of a paper and of its answer file.
 from .shown import ShownLines as ShownLines
 
-# What cuts areas out of the pages of a document and adds them to its pictures.
-from .areas import make_cutter as make_cutter
+# The pictures of a document on its pages, to which areas of these may be added.
+from .areas import PagePictures as PagePictures
 
 # The lines of a document, the rows of sheets as lines.
 from .shown import list_lines as list_lines

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from contextlib import closing
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from tasks.ingest.readers.extraction import Extraction, FoundPicture
+from tasks.ingest.readers.extraction import Extraction, FoundPicture, read_picture_number
 from tasks.ingest.readers.page_boxes import WHOLE, Box
 
-# The mark of a picture that is cut out of a page, and its box; None where nothing is to be seen.
-Cutter = Callable[[int, Box, Sequence[Box]], "tuple[str, Box] | None"]
 _DPI = 100
 # In thousandths: by so much an area may be told too small; nothing smaller is a picture, nothing larger a part of its page.
 _SLACK, _FURTHEST, _LEAST, _MOST = 8, 50, 12, 900
@@ -19,25 +18,33 @@ _SLACK, _FURTHEST, _LEAST, _MOST = 8, 50, 12, 900
 _INK = 24
 
 
-def make_cutter(extraction: Extraction) -> Cutter:
-    """What cuts areas out of the pages of a document and adds them to its pictures.
+class PagePictures:
+    """The pictures of a document on its pages, to which areas of these may be added."""
 
-    `texts` are the boxes of lines that are pointed at as text: they are no part of a picture.
-    """
+    def __init__(self, extraction: Extraction) -> None:
+        self._extraction = extraction
+        # rendering a page takes longer than cutting all areas out of it
+        self._draw = lru_cache(maxsize=2)(partial(_draw, extraction.package))
 
-    # rendering a page takes longer than cutting all areas out of it
-    @lru_cache(maxsize=2)
-    def draw(page: int) -> Any:
-        return _draw(extraction.package, page)
+    def cut(self, page: int, area: Box, texts: Sequence[Box]) -> str:
+        """The mark of a picture that is cut out of a page; "" where nothing is to be seen.
 
-    def cut(page: int, area: Box, texts: Sequence[Box]) -> tuple[str, Box] | None:
-        shown = draw(page)
+        `texts` are the boxes of lines that are pointed at as text: they are no part of it.
+        """
+        shown = self._draw(page)
         box = None if shown is None else fit_area(shown, area, texts)
-        if box is None:
-            return None
-        return extraction.add_picture(FoundPicture(page=page, box=box)), box
+        return "" if box is None else self._extraction.add_picture(FoundPicture(page=page, box=box))
 
-    return cut
+    def find_place(self, mark: re.Match[str] | None) -> tuple[int, Box] | None:
+        """The page of a picture and its box there, where it has one."""
+        number = read_picture_number(mark) if mark is not None else None
+        if number is None or number >= len(self._extraction.pictures):
+            return None
+        found = self._extraction.pictures[number]
+        if found.package or not found.box:
+            return None
+        left, top, right, bottom = found.box
+        return found.page, (left, top, right, bottom)
 
 
 def _draw(package: bytes, page: int) -> Any:

@@ -29,7 +29,7 @@ from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import join_pieces
 from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
-from tasks.ingest.second_reader.areas import Cutter
+from tasks.ingest.second_reader.areas import PagePictures
 from tasks.ingest.second_reader.finder import Finder, as_list, read_core, read_place
 from tasks.ingest.second_reader.labels import (
     cut_key_number,
@@ -63,10 +63,12 @@ class PointedReading:
     placed: frozenset[int] = frozenset()
 
 
-def read_pointed(shown: ShownLines, said: Mapping[str, Any], cut: Cutter | None = None) -> PointedReading:
+def read_pointed(
+    shown: ShownLines, said: Mapping[str, Any], pages: PagePictures | None = None
+) -> PointedReading:
     """The questions that a reader points at, in `said` as requests.py asks for it.
 
-    `cut` cuts out areas of pages; where it is missing none is shown.
+    Areas are cut out of `pages`; where these are missing there are none.
     """
     finder = Finder(shown)
     language = detect_language("\n".join(line.text for line in shown.lines[: shown.own]))
@@ -78,7 +80,7 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any], cut: Cutter | None 
     # all of them first: an answer of one stands in what another shows
     answered = list(_find_answers(found, finder))
     finder.keep_keys(span for one in answered if one.key for span in one.answer)
-    placed = _place_pictures(answered, said.get("left_out"), finder, cut)
+    placed = _place_pictures(answered, said.get("left_out"), finder, pages)
     answered = [one for one in answered if one.stem or any(spans for _, spans in one.options)]
     drafts = [_make_draft(one, finder, stretches, language) for one in answered]
     drafts = [draft for draft in drafts if draft.stem or draft.options]
@@ -254,16 +256,17 @@ def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
 
 
 def _place_pictures(
-    found: Sequence[_Parts], left_out: object, finder: Finder, cut: Cutter | None
+    found: Sequence[_Parts], left_out: object, finder: Finder, pages: PagePictures | None
 ) -> frozenset[int]:
     """Let every picture that is named be where it is named; one that answers is shown to nobody."""
     printed = [span for one in found for span in one.printed]
-    told = {
-        span.picture for one in found for span in one.printed if span.picture and not _is_own_text(span, one)
-    }
-    spans = [span for reference in as_list(left_out) for span in finder.find(reference) or ()]
+    answers = [span for one in found for span in one.printed if not _is_own_text(span, one)]
     asked = [span for one in found for part in one.asked for span in part]
-    finder.pictures.cut_areas(asked, printed, cut)
+    spans = [span for reference in as_list(left_out) for span in finder.find(reference) or ()]
+    told = {span.picture for span in answers if span.picture}
+    if pages is not None:
+        finder.pictures.cut_areas([*asked, *printed], pages)
+        told |= finder.pictures.find_telling(answers, pages)
     for one in found:
         for part in one.asked:
             kept = [span for span in part if span.picture not in told and finder.pictures.is_there(span)]

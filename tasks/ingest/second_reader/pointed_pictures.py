@@ -9,15 +9,16 @@ from itertools import count
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import find_marks, read_picture_number
 from tasks.ingest.readers.page_boxes import WHOLE, Box
-from tasks.ingest.second_reader.areas import Cutter
+from tasks.ingest.second_reader.areas import PagePictures
 from tasks.ingest.second_reader.shown import Pointed, ShownLines
+from tasks.ingest.words.answers import ANSWER_MARK
 
 # `picture 3`; a reader also writes `[image 3]`
 _PICTURE = re.compile(r"\W*(?:picture|image)\W*(\d{1,6})\W*", re.IGNORECASE)
 # `page 2: 120 340 480 560`
 _AREA = re.compile(r"\W*page\W*(\d{1,4})" + 4 * r"\D+(\d{1,4})" + r"\W*", re.IGNORECASE)
 _MOST_AREAS = 200
-# So much of a line that answers must an area of a page hold to show it.
+# So much of a line that answers must a picture of a page hold to show it.
 _SHOWS_LINE = 0.3
 
 
@@ -61,26 +62,40 @@ class PointedPictures:
             self._areas[area] = Pointed(line, 0, 0, picture=next(self._next))
         return self._areas[area]
 
-    def cut_areas(self, asked: Sequence[Pointed], printed: Sequence[Pointed], cut: Cutter | None) -> None:
-        """Cut out the areas of pages that are pointed at, without the texts that are.
-
-        None that candidates are to see may show what answers.
-        """
-        for (page, area), mark in self._areas.items() if cut is not None else ():
-            told = self._list_boxes(page, printed)
-            found = cut(page, area, [*told, *self._list_boxes(page, asked)]) if cut is not None else None
-            if found is None or (
-                mark in asked and any(_measure_held(box, found[1]) >= _SHOWS_LINE for box in told)
-            ):
-                continue
+    def cut_areas(self, texts: Iterable[Pointed], pages: PagePictures) -> None:
+        """Cut out the areas of pages that are pointed at, without the lines that are."""
+        lines = {span.line for span in texts if not span.picture}
+        for (page, area), mark in self._areas.items():
+            text = pages.cut(page, area, self._list_boxes(page, lines))
             start = self._shown.starts[mark.line]
-            piece = Piece(found[0], start, start, (start,) * len(found[0]), page=page)
-            self.cut_out[mark.picture] = piece
+            if text:
+                self.cut_out[mark.picture] = Piece(text, start, start, (start,) * len(text), page=page)
 
-    def _list_boxes(self, page: int, spans: Iterable[Pointed]) -> list[Box]:
-        """Where the lines of a page stand that are pointed at as text."""
-        places = {span.line for span in spans if not span.picture and span.line < self._shown.own}
-        lines = [self._shown.lines[at] for at in places]
+    def find_telling(self, printed: Iterable[Pointed], pages: PagePictures) -> set[int]:
+        """The pictures whose box on its page holds a line that answers."""
+        own = list(enumerate(self._shown.lines[: self._shown.own]))
+        whole = {at for at, line in own if line.box and ANSWER_MARK.match(line.text)}
+        whole |= {span.line for span in printed if span.is_whole}
+        # an answer in a line of text may stand beside a picture of this line, and not in an area without a mark
+        told = whole | {span.line for span in printed if not span.picture}
+        found: set[int] = set()
+        for number, lines in (*((one, whole) for one in self._marks), *((one, told) for one in self.cut_out)):
+            place = pages.find_place(self._read_mark(number))
+            if place is not None:
+                boxes = self._list_boxes(place[0], lines)
+                found |= (
+                    {number} if any(_measure_held(box, place[1]) >= _SHOWS_LINE for box in boxes) else set()
+                )
+        return found
+
+    def _read_mark(self, number: int) -> re.Match[str] | None:
+        if number in self.cut_out:
+            return next(find_marks(self.cut_out[number].text), None)
+        return self._shown.pictures[number][1]
+
+    def _list_boxes(self, page: int, places: Iterable[int]) -> list[Box]:
+        """Where lines of the paper stand on a page."""
+        lines = [self._shown.lines[at] for at in places if at < self._shown.own]
         return [(box[0], box[1], box[2], box[3]) for line in lines if line.page == page and (box := line.box)]
 
     def is_there(self, span: Pointed) -> bool:
@@ -95,9 +110,9 @@ class PointedPictures:
         named = [span for span in dict.fromkeys(spans) if span.picture in self._marks]
         for span in named:
             self._placed.setdefault(span.line, []).append(span)
-        marks = [self._shown.pictures[span.picture][1] for span in named]
-        marks += [mark for piece in self.cut_out.values() for mark in find_marks(piece.text)]
-        return frozenset(number for mark in marks if (number := read_picture_number(mark)) is not None)
+        marks = [self._read_mark(number) for number in (*(span.picture for span in named), *self.cut_out)]
+        numbers = (read_picture_number(mark) for mark in marks if mark is not None)
+        return frozenset(number for number in numbers if number is not None)
 
     def list_inside(self, lines: Sequence[Pointed], named: Collection[int]) -> tuple[set[int], list[Pointed]]:
         """The pictures that lines hold, and the marks of those that belong elsewhere."""

@@ -218,6 +218,27 @@ def test_an_area_of_a_page_is_a_picture_without_a_mark_unless_it_shows_an_answer
     assert "page 1: 120 340" in make_messages(make_window(paper.shown, 0, 10_000, True).text)[-1]["content"]
 
 
+def test_a_picture_over_which_a_page_prints_an_answer_reaches_no_candidate(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "mill.pdf"), pagesize=(500, 1000))
+    canvas.drawString(50, 900, "1. What turns the mill that is shown here?")
+    canvas.drawImage(ImageReader(draw("mill", (300, 200))), 50, 650, 300, 200)
+    canvas.drawString(120, 680, "The water of the river")
+    canvas.drawString(50, 600, "2. Name a bird of the sea, and say where it nests.")
+    canvas.save()
+    paper = parse_document(tmp_path / "mill.pdf", OPTIONS)
+    assert paper.shown is not None
+    at = {line: str(place) for place, line in enumerate(paper.shown.lines)}
+    (stem,) = (place for line, place in at.items() if line.startswith("1."))
+    (answer,) = (place for line, place in at.items() if line.startswith("The water"))
+    asked = {"number": "1", "type": "short_answer", "stem": [stem, "picture 1"]}
+    shown, withheld = read(paper, asked), read(paper, asked | {"answer": answer})
+    assert list_places(shown) == [["stem"]]
+    assert (list_places(withheld), withheld.questions[0]["answer"]) == ([[]], ["The water of the river"])
+
+
 def test_an_area_is_fitted_to_what_it_shows_and_to_no_text() -> None:
     page = numpy.full((1000, 1000), 255, numpy.uint8)
     page[300:500, 200:400] = 60
