@@ -5,7 +5,7 @@ from __future__ import annotations
 from tasks.ingest import ingest_documents
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import open_review_batch
-from tasks.running.flow_runs import check_ingested, flow, publish_summary, require_budget
+from tasks.running.flow_runs import check_ingested, flow, publish_summary
 
 
 @flow
@@ -34,11 +34,10 @@ def ingest(
         source_kind: kind of source of all these papers.
         use_ocr: read scanned pages.
         workers: documents read at once; null for the setting's.
-        assist: registered model that reads the papers which the rules may have read wrongly (docs/ingest.md).
+        assist: registered model that reads the papers which the rules may have read wrongly (docs/ingest.md); null for the
+            setting's, `none` for nobody.
         assist_all: it reads every paper.
     """
-    if assist:
-        require_budget()
     reconcile_stores()
     landed = ingest_documents(
         paths, again, discipline_map, mapping_file, source_kind, use_ocr, workers, assist, assist_all

@@ -450,6 +450,10 @@ class Settings(BaseSettings):
         7, ge=1, description="Days that a request waits for a second person, and an approval for being used."
     )
     workers: int = Field(2, ge=1, description="Documents that an ingest reads at once.")
+    second_reader: str | None = Field(
+        None,
+        description="Registered model that every ingest has read what the rules may have read wrongly: the text goes to it. None by default.",
+    )
     no_server: bool = Field(False, description="Run flows as plain Python, without a Prefect server.")
 
     @classmethod
@@ -463,6 +467,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments first, then the environment, then `proctor.toml`."""
         return init_settings, env_settings, _TomlSource(settings_cls, find_toml())
+
+    def choose_reader(self, named: str | None) -> str | None:
+        """Which model reads papers: who is named, else the setting's; `none` is nobody."""
+        name = named or self.second_reader
+        return None if name == "none" else name
 
     @property
     def ledger_address(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import yaml
 
-from deployments.guide.seats import has_own_models, register_models
+from deployments.guide.seats import has_own_models, register_models, register_reader
 from deployments.guide.talking import GivenAnswers, StepError, Talk, split_names
 from schemas.errors import INTERRUPTED, UsageError
 from schemas.settings import HOME_NAME, is_home, load_settings, read_setting
@@ -165,15 +165,16 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
         _check_papers(papers)
         unknown = _list_unknown(talk)
         talk.run("ingest", str(Path(papers).expanduser()), may_refuse=True)
+        _offer_reader(talk, papers)
         _name_disciplines(talk, papers, [name for name in _list_unknown(talk) if name not in unknown])
     read = _count_read(talk)
     if not read:
         talk.tell("No question was read of them: `proctor documents list` says why, paper by paper.")
         raise StepError(1)
     talk.tell(f"Questions read: {', '.join(f'{name} {count}' for name, count in read.items())}.")
-    if held := talk.read("documents", "list", "--status", "held"):
+    if held := _count_papers(talk, "held"):
         talk.tell(
-            f"{len(held)} papers are held until somebody has looked at them: proctor documents list --status held"
+            f"{held} papers are held until somebody has looked at them: proctor documents list --status held"
         )
     if _UNKNOWN in read:
         unknown = _list_unknown(talk)
@@ -182,6 +183,28 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
             f"Of {', '.join([*unknown[:_MOST_NAMED], *more])} the discipline is not known, and no exam takes these questions: annotators may correct "
             "it, or a YAML file names it (a line `part of the path: Law`): proctor ingest FOLDER --discipline-map FILE --again"
         )
+
+
+def _count_papers(talk: Talk, status: str) -> int:
+    return len(talk.read("documents", "list", "--status", status))
+
+
+def _offer_reader(talk: Talk, papers: str) -> None:
+    """Let a model that somebody names read what was not read surely."""
+    if talk.is_silent or load_settings().second_reader:
+        return
+    held, empty = (_count_papers(talk, status) for status in ("held", "no_questions"))
+    if not held + empty:
+        return
+    talk.tell(
+        f"Papers that are not surely read and held: {held}; without a question: {empty}. A model can read such papers, too: their text, "
+        "with its answers, goes to whoever runs it."
+    )
+    if talk.confirm("Name a model that may read your papers?", default=False):
+        talk.set("second_reader", register_reader(talk))
+        talk.run("ingest", str(Path(papers).expanduser()), "--estimate")
+        if talk.confirm("Let it read them?", default=True):
+            talk.run("ingest", str(Path(papers).expanduser()), "--again", may_refuse=True)
 
 
 def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:

@@ -118,6 +118,27 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
     )
 
 
+def register_reader(talk: Talk) -> str:
+    """Register a model that reads papers; returns its name."""
+    talk.tell("It sits no exam: it sees the questions and their answers.")
+    own = _list_own("generator")
+    like = own[0] if own else None
+    owner = like.organisation if like else ""
+    place, listed = _ask_place(talk, "reader", "", ("", "", "", ""), like, owner, is_simulated=False)
+    name = ""
+    while not name or not _confirm_names(talk, [name], listed):
+        name = talk.ask("Reader, by its name there", like.name if like else "", check=_check_reader)
+    _add_model(talk, name, place, "generator", own)
+    if talk.run("models", "check", name, may_refuse=True):
+        raise StepError(1)
+    return name
+
+
+def _check_reader(name: str) -> None:
+    if name in [model.name for role in ("candidate", "judge") for model in _list_own(role)]:
+        raise UsageError(f"{name} sits the exam or judges it. Name another model.")
+
+
 def _list_late(role: str, answers: GivenAnswers, own: Sequence[RegisteredModel]) -> list[str]:
     """The options of a place that were given and differ from every entry of this role."""
     prefix = "" if role == "candidate" else "judge_"
@@ -233,6 +254,10 @@ def _check_candidates(names: str) -> None:
         raise UsageError(f"{twice[0]} is named twice. Name each once.")
     if judges := {model.name for model in _list_own("judge")} & {*split_names(names)}:
         raise UsageError(f"{min(judges)} is the judge, and must not judge itself. Name candidates only.")
+    if (reader := load_settings().second_reader) in listed:
+        raise UsageError(
+            f"{reader} reads the papers with their answers, and cannot sit. Name candidates only."
+        )
 
 
 def _add_judge(

@@ -9,7 +9,7 @@ from schemas.settings import load_settings
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
 from tasks.ingest.second_reader import Assistant, read_assist_model
-from tasks.running.flow_runs import step
+from tasks.running.flow_runs import require_budget, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -28,15 +28,17 @@ def ingest_documents(
 ) -> dict[str, object]:
     """Land what is new under `paths`: documents, their text, their questions.
 
-    The originals are archived. `assist` names the model that reads what the rules may have read wrongly, with `assist_all` every paper.
+    The originals are archived. `assist` names the model that reads what the rules may have read wrongly (the setting's by default, `none` for
+    nobody), with `assist_all` every paper.
     """
     settings = load_settings()
     options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr, settings=settings)
     with ExitStack() as stack:
         ledger = stack.enter_context(open_ledger(settings.ledger_address))
         assistant = None
-        if assist is not None:
-            model = read_assist_model(settings, assist)
+        if (reader := settings.choose_reader(assist)) is not None:
+            require_budget()
+            model = read_assist_model(settings, reader)
             assistant = Assistant(ledger, settings, model, reads_all=assist_all)
         summary = land_documents(
             stack.enter_context(open_lake(settings)),

@@ -73,7 +73,8 @@ class AssistOptions:
         typer.Option(
             "--assist",
             metavar="MODEL",
-            help="Have papers that the rules may have read wrongly read by this registered model, too (role generator).",
+            help="Have papers that the rules may have read wrongly read by this registered model, too (role generator). Default: "
+            "the setting second_reader; none for nobody.",
         ),
     ] = ""
     assist_all: Annotated[
@@ -117,11 +118,8 @@ def ingest(
         use_ocr=not reading.no_ocr,
         settings=load_settings(),
     )
-    assist = assistance.assist
-    if not assist and (assistance.assist_all or assistance.estimate):
-        raise UsageError("--assist-all and --estimate belong to --assist. Name a model with --assist.")
-    if assist:
-        read_assist_model(load_settings(), assist)
+    is_named = bool(assistance.assist)
+    assistance = _check_reader(assistance)
     if assistance.estimate and (checking.check or checking.out is not None):
         raise UsageError(
             "--estimate looks at all papers that are named and writes no page. Leave --check and --out away."
@@ -134,7 +132,7 @@ def ingest(
         return
     if checking.out is not None:
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
-    result = None if again or assist else _find_nothing_new(paths, options)
+    result = None if again or is_named else _find_nothing_new(paths, options)
     result = result or run_flow(
         "ingest",
         without_server=no_server,
@@ -145,12 +143,23 @@ def ingest(
         source_kind=reading.source_kind or None,
         use_ocr=not reading.no_ocr,
         workers=workers,
-        assist=assist or None,
+        assist=assistance.assist or "none",
         assist_all=assistance.assist_all,
     )
     print_result(result, lines=_describe(result), then=_find_next(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
         raise typer.Exit(1)
+
+
+def _check_reader(assistance: AssistOptions) -> AssistOptions:
+    """The same with the model that reads papers, too, named; that it may is checked."""
+    settings = load_settings()
+    name = settings.choose_reader(assistance.assist)
+    if name is not None:
+        read_assist_model(settings, name)
+    elif assistance.assist_all or assistance.estimate:
+        raise UsageError("--assist-all and --estimate belong to --assist. Name a model with --assist.")
+    return replace(assistance, assist=name or "")
 
 
 def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, Any] | None:

@@ -332,7 +332,7 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     """The registered model that may help, checked before anything is read.
 
     Raises:
-        RegistryError: no such model, it is not registered as a `generator`, or its key is missing.
+        RegistryError: no such model, it is not registered as a `generator`, it sits the exam, or its key is missing.
     """
     from tasks.models.registry import SIMULATED_URL, read_api_key, read_registry
 
@@ -342,6 +342,11 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
             f"{settings.registry_path}: model {name!r} has the roles {', '.join(model.roles) or 'none'}. "
             "A model that helps to split papers needs the role `generator`: papers are sent to it. Add the role, or "
             "name another model."
+        )
+    if sits := {"candidate", "reference"} & {*model.roles}:
+        raise RegistryError(
+            f"{settings.registry_path}: model {name!r} is a {min(sits)}, and would read the questions and answers of the exam "
+            "that it sits. Name a model that sits no exam."
         )
     if model.base_url != SIMULATED_URL:
         read_api_key(model)

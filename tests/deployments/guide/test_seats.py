@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from deployments.guide import GivenAnswers, talking
+from deployments.guide import GivenAnswers, month, talking
 from deployments.guide.seats import register_models
 from deployments.guide.talking import StepError, Talk
 from schemas.errors import UsageError
@@ -19,6 +19,18 @@ from tests.deployments.test_cli import invoke
 from tests.local_server import Handler, serve
 from tests.tasks.models.simulation import start_server
 
+UNNUMBERED = """海洋学小测
+
+Which layer of the ocean holds most of its water?
+- A: the surface layer
+- B: the deep layer
+Answer: B
+
+潮汐主要由哪个天体引起？
+- A: 月球
+- B: 火星
+答案：A
+"""
 KNOWN = {"own-1", "own-2", "own-judge"}
 
 
@@ -211,3 +223,29 @@ def test_the_price_of_a_provider_is_never_guessed(
     monkeypatch.setenv("OWN_API_KEY", "k")
     with pytest.raises(UsageError, match="give --prices"):
         register_models(Talk(is_silent=True), GivenAnswers(url=url, key_variable="OWN_API_KEY"))
+
+
+@pytest.mark.slow
+def test_a_model_that_somebody_names_reads_what_the_rules_could_not_and_sits_no_exam(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROCTOR_NO_SERVER", "true")
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "tides.txt").write_text(UNNUMBERED, encoding="utf-8")
+    with start_server(b"", models={"own-reader": {"kind": "generator"}}) as server:
+        typed = [server.url, "", "Reading room", "own-reader"]
+        asked = type_answers(monkeypatch, typed)
+        month._read_papers(Talk(), GivenAnswers(papers=str(papers)), is_later=False)
+        assert len(asked) == len(typed)
+        assert month._count_read(Talk()) == {"Science": 2}
+        assert load_settings().second_reader == "own-reader"
+        # from now on it reads without being named, and nobody is asked for it again
+        (papers / "more.txt").write_text(UNNUMBERED.replace("海洋学小测", "海岸学小测"), encoding="utf-8")
+        type_answers(monkeypatch, ["science"])
+        month._read_papers(Talk(), GivenAnswers(papers=str(papers)), is_later=False)
+        assert month._count_read(Talk()) == {"Science": 4}
+        given: dict[str, Any] = {"url": server.url, "organisation": "Lab", "candidates": "own-reader"}
+        given |= {"judge": "own-judge", "judge_organisation": "Other", "are_simulated": True}
+        with pytest.raises(UsageError, match="own-reader reads the papers"):
+            register_models(Talk(is_silent=True), GivenAnswers(**given))
