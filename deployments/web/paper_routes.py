@@ -12,14 +12,16 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
+from deployments.web.second_reading_routes import describe_state, find_refusal, list_allowed
 from deployments.web.show import choose_language, say
-from deployments.web.visitor import Body, Config, Coordinator
+from deployments.web.visitor import Body, Config, Coordinator, Store
 from schemas.errors import ConflictError, DocumentError, StoreError, UsageError
 from tasks.ingest import (
     HEADING_TYPES,
     ROLES,
     PaperAsRead,
     ParsedDocument,
+    find_obstacle,
     keep_correction,
     list_held,
     open_paper,
@@ -44,7 +46,9 @@ def add_paper_routes(app: FastAPI) -> None:
         return render_page(request, "held_papers.html", visitor, held=held)
 
     @app.get("/papers/{document_id}")
-    def show_paper(request: Request, document_id: str, visitor: Coordinator, settings: Config) -> Response:
+    def show_paper(
+        request: Request, document_id: str, visitor: Coordinator, ledger: Store, settings: Config
+    ) -> Response:
         paper = _open(request, document_id)
         pages = list_whole_pages(settings, open_original(paper.document, paper.pages))
         return render_page(
@@ -59,6 +63,10 @@ def add_paper_routes(app: FastAPI) -> None:
             types=HEADING_TYPES,
             state=paper.state,
             reading=_describe_questions(paper.document, paper.questions),
+            readers=list_allowed(settings),
+            is_settled=find_obstacle(_read(request), paper) == "not_held",
+            refusal=find_refusal(request, settings, paper, None),
+            second=describe_state(request, ledger, settings, paper),
         )
 
     @app.get("/papers/{document_id}/page/{number}")

@@ -1,0 +1,87 @@
+// A model reads a held paper: what is sent and what it costs first, then how far it is. The server finds the words.
+const EVERY_MS = 2000;
+const main = document.getElementById('content');
+const say = JSON.parse(main.dataset.say);
+const panel = document.getElementById('second');
+const [model, cost, terms, send] = ['model', 'cost', 'terms', 'send'].map((name) => document.getElementById(`second-${name}`));
+const state = document.getElementById('second-state');
+
+if (model) {
+  cost.addEventListener('click', askCost);
+  send.addEventListener('click', begin);
+  model.addEventListener('change', () => { terms.hidden = send.hidden = true; });
+  if (panel.dataset.state === 'waiting') send.hidden = false;
+  if (panel.open) setTimeout(look, EVERY_MS);
+}
+
+document.addEventListener('keydown', (event) => {
+  if (!panel || event.key.toLowerCase() !== 'm' || event.ctrlKey || event.metaKey || event.altKey || event.target.matches('select, input, textarea')) return;
+  panel.open = true;
+  (model ?? panel.querySelector('summary')).focus();
+  panel.scrollIntoView({ block: 'nearest' });
+  event.preventDefault();
+});
+
+async function askCost() {
+  const chosen = model.value;
+  const found = await call('estimate', { model: chosen });
+  if (!found || chosen !== model.value) return;
+  tell(found.message);
+  send.hidden = !found.may;
+  cost.disabled = !found.ready;
+  if (found.ready) (found.may ? send : cost).focus();
+  else setTimeout(askCost, EVERY_MS / 2);
+}
+
+async function begin() {
+  send.disabled = true;
+  const found = await call('second-reading', { model: model.value });
+  send.disabled = false;
+  if (!found) return;
+  send.hidden = terms.hidden = true;
+  show(found);
+}
+
+async function look() {
+  const found = await call('second-reading');
+  if (found) show(found);
+}
+
+function show(found) {
+  state.textContent = found.message;
+  state.className = found.is_good ? 'good' : 'notice';
+  state.hidden = !found.message;
+  document.getElementById('second-ask').hidden = found.is_under_way;
+  if (found.is_under_way) setTimeout(look, EVERY_MS);
+  else if (!main.dataset.marked) location.reload();
+  else offerReload();
+}
+
+// What somebody has marked and not kept is not thrown away unasked.
+function offerReload() {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = say.second_show;
+  button.addEventListener('click', () => location.reload());
+  state.append(' ', button);
+}
+
+async function call(what, body) {
+  const headers = { 'x-proctor-form': main.dataset.formToken };
+  const options = body ? { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) } : { headers };
+  try {
+    const reply = await fetch(`${panel.dataset.address}/${what}`, options);
+    const found = await reply.json();
+    if (reply.ok) return found;
+    tell(found.message ?? say.reading_failed);
+  } catch {
+    tell(say.reading_failed);
+  }
+  cost.disabled = false;
+  return null;
+}
+
+function tell(text) {
+  terms.textContent = text;
+  terms.hidden = false;
+}
