@@ -10,7 +10,7 @@ from tasks.running.flow_runs import flow, publish_summary, require_budget
 
 @flow
 def second_reading(document_id: str) -> dict[str, object]:
-    """Have the paper read that somebody at the web desk asked for; its questions wait for review.
+    """Have the paper read that somebody at the desk asked for; its questions go to review.
 
     Started by the event `proctor.reading.requested`, or by the desk itself where no worker runs; doing it twice
     pays for nothing twice.

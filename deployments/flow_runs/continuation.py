@@ -1,4 +1,4 @@
-"""What a channel calls with the decisions it took in, and what else the web desk has done elsewhere.
+"""What a channel calls with the decisions it took in, and what else the desk has begun.
 
 The decisions are recorded, and what follows a complete batch is started.
 
@@ -26,7 +26,7 @@ EVENT = "proctor.review.complete"
 
 
 class Follow(NamedTuple):
-    """What follows something: the event that starts its deployment, and the flow with its one parameter.
+    """What follows: the event that starts a deployment, and the flow with its one parameter.
 
     `is_awaited`: somebody looks at a page until it is done, so that no server is started for it.
     """
@@ -39,7 +39,9 @@ class Follow(NamedTuple):
 
 
 REVIEW: Final = Follow(EVENT, "review-complete", "review_gate", "batch_id")
-READING: Final = Follow("proctor.reading.requested", "reading-requested", "second_reading", "document_id", True)
+READING: Final = Follow(
+    "proctor.reading.requested", "reading-requested", "second_reading", "document_id", True
+)
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,10 @@ def follow(what: Follow, name: str) -> dict[str, Any]:
             resource = f"{what.event.rpartition('.')[0]}.{name}"
             emit_event(what.event, resource={"prefect.resource.id": resource}, payload=given)
             return {"by": "event"} | given
-    return {"by": "this command"} | given | dict(
-        run_flow(what.flow, without_server=what.is_awaited and not worked, **given)
+    return (
+        {"by": "this command"}
+        | given
+        | dict(run_flow(what.flow, without_server=what.is_awaited and not worked, **given))
     )
 
 

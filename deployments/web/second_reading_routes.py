@@ -1,4 +1,4 @@
-"""A held paper that a model reads again: what it costs and where the text goes, then a button."""
+"""A held paper that a model reads: what it costs and where the text goes, then a button."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _GOOD: Final = ("taken",)
 
 
 def add_second_reading_routes(app: FastAPI) -> None:
-    """Add what the page of a held paper asks for; to everybody but coordinators it does not exist."""
+    """Add what the page of a held paper asks for; for coordinators alone it exists."""
 
     @app.get("/papers/{document_id}/second-reading")
     def tell_state(
@@ -138,7 +138,7 @@ def find_refusal(
 
 
 def list_allowed(settings: Settings) -> Sequence[RegisteredModel]:
-    """The models that papers may be sent to; none, and a log line, where the registry is unreadable."""
+    """The models that may be sent papers; none, and a log line, for an unreadable registry."""
     if not settings.registry_path.exists():
         return []
     try:
@@ -150,9 +150,9 @@ def list_allowed(settings: Settings) -> Sequence[RegisteredModel]:
 
 @dataclass
 class ReadingEstimates:
-    """What second readings would cost, computed one at a time on a thread that no request waits for.
+    """What second readings would cost, computed on a thread that no request waits for.
 
-    Each is kept for a while, until the paper stands otherwise.
+    They are computed one at a time. Each is kept for a while, until the paper stands otherwise.
     """
 
     settings: Settings
@@ -196,7 +196,7 @@ class ReadingEstimates:
 def _find_unknown_cost(
     request: Request, ledger: Ledger, settings: Settings, paper: PaperAsRead, model: RegisteredModel
 ) -> str:
-    """Why nothing is begun whose cost was not shown, or is too high; empty where it was and is not."""
+    """Why nothing is begun: its cost was not shown, or is too high; empty where it may be."""
     found = _estimates(request).find(paper, model, begins=False)
     language = choose_language(request)
     if found is None:
@@ -232,11 +232,16 @@ def _describe_estimate(
         calls=found.calls,
     )
     pictures = say("second_sends_pictures", language) if model.sees_pictures else ""
-    amounts = {"cost": f"{found.most_usd:.4f}", "left": f"{money.left_usd:.2f}", "limit": f"{money.limit_usd:.2f}"}
+    amounts = {
+        "cost": f"{found.most_usd:.4f}",
+        "left": f"{money.left_usd:.2f}",
+        "limit": f"{money.limit_usd:.2f}",
+    }
     costs = say("second_costs", language, **amounts)
     is_enough = found.most_usd <= money.left_usd
     more = "" if is_enough else say("second_too_much", language)
-    return " ".join(part for part in (sent, pictures, costs, more) if part), is_enough
+    between = "" if language == "zh" else " "
+    return between.join(part for part in (sent, pictures, costs, more) if part), is_enough
 
 
 def _describe_reading(found: SecondReading, paper: PaperAsRead, language: Language) -> str:

@@ -16,9 +16,6 @@ from .second_reader import list_readers as list_readers
 # How far a second reading is that somebody asked for, or what came of the last one.
 from .second_reading import SecondReading as SecondReading
 
-# What ingests of this month may spend, and what is left of it.
-from .second_reading import MonthMoney as MonthMoney
-
 # What it would cost at most to have a model read this paper; nothing is asked.
 from .second_reading import estimate_reading as estimate_reading
 
@@ -28,14 +25,11 @@ from .second_reading import find_obstacle as find_obstacle
 # The second reading of a paper that is under way, else the last one.
 from .second_reading import find_reading as find_reading
 
-# The money of this month's ingests.
+# What ingests of this month may spend in USD, and what is left of it.
 from .second_reading import read_month_money as read_month_money
 
 # Note that somebody asks for a paper to be read by a model; twice changes nothing.
 from .second_reading import request_reading as request_reading
-
-# Have the paper read that somebody at the desk asked for.
-from .task import read_requested_paper as read_requested_paper
 
 # A paper, the lines of its text, and the questions that were read in it.
 from .corrected import PaperAsRead as PaperAsRead
@@ -108,3 +102,6 @@ from .removal import remove_document as remove_document
 
 # Land what is new under `paths`: documents, their text, their questions; the originals are archived.
 from .task import ingest_documents as ingest_documents
+
+# Have the paper read that somebody at the desk asked for.
+from .task import read_requested_paper as read_requested_paper

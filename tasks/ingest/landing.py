@@ -101,7 +101,7 @@ def land_documents(
     assistant: Assistant | None = None,
     ledger: Ledger | None = None,
 ) -> IngestSummary:
-    """Parse and land every document under `paths` that is not landed yet, as `land_sources` does.
+    """Parse and land every document under `paths` that is not landed yet: see `land_sources`.
 
     Raises UsageError for a path that does not exist or a map that cannot be used.
     """

@@ -1,4 +1,4 @@
-"""A held paper that a registered model reads again, because somebody at the web desk asks for it.
+"""A held paper that a registered model reads again, as somebody at the web desk asked.
 
 It is read and landed as `proctor ingest --again --assist` does, from the archived original. A request is a job of the ledger
 until it is done; who asked, and what came of it, stands in the audit log.

@@ -116,7 +116,7 @@ async function send(what, more) {
 
 function showReading(found) {
   reason.textContent = found.reason ?? say.reading_good;
-  reason.className = found.status === 'held' ? 'warning' : 'good';
+  reason.className = found.status === 'parsed' ? 'good' : 'warning';
   document.getElementById('count').textContent = `${say.questions_found}: ${found.questions.length}`;
   lines.forEach((line, index) => {
     line.classList.toggle('claimed', found.questions.some((one) => one.start !== null && one.start < (places[index + 1] ?? Infinity) && places[index] < one.end));

@@ -9,13 +9,13 @@ const state = document.getElementById('second-state');
 if (model) {
   cost.addEventListener('click', askCost);
   send.addEventListener('click', begin);
-  model.addEventListener('change', () => { terms.hidden = send.hidden = true; });
+  model.addEventListener('change', () => { terms.hidden = send.hidden = true; cost.disabled = false; });
   if (panel.dataset.state === 'waiting') send.hidden = false;
-  if (panel.open) setTimeout(look, EVERY_MS);
+  if (panel.dataset.state === 'waiting' || panel.hidden) setTimeout(look, EVERY_MS);
 }
 
 document.addEventListener('keydown', (event) => {
-  if (!panel || event.key.toLowerCase() !== 'm' || event.ctrlKey || event.metaKey || event.altKey || event.target.matches('select, input, textarea')) return;
+  if (!panel || panel.hidden || event.key.toLowerCase() !== 'm' || event.ctrlKey || event.metaKey || event.altKey || event.target.matches('select, input, textarea')) return;
   panel.open = true;
   (model ?? panel.querySelector('summary')).focus();
   panel.scrollIntoView({ block: 'nearest' });
@@ -40,19 +40,24 @@ async function begin() {
   if (!found) return;
   send.hidden = terms.hidden = true;
   show(found);
+  state.focus();
 }
 
 async function look() {
   const found = await call('second-reading');
   if (found) show(found);
+  else setTimeout(look, 5 * EVERY_MS);
 }
 
 function show(found) {
   state.textContent = found.message;
   state.className = found.is_good ? 'good' : 'notice';
   state.hidden = !found.message;
-  document.getElementById('second-ask').hidden = found.is_under_way;
-  if (found.is_under_way) setTimeout(look, EVERY_MS);
+  panel.hidden = found.is_under_way && send.hidden;
+  // Whoever read it is gone: the page then offers to begin again.
+  const isGone = panel.dataset.state === 'running' && found.state === 'waiting';
+  panel.dataset.state = found.state;
+  if (found.is_under_way && !isGone) setTimeout(look, EVERY_MS);
   else if (!main.dataset.marked) location.reload();
   else offerReload();
 }

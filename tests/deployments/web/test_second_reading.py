@@ -1,17 +1,17 @@
-"""A held paper that a model reads again: for coordinators alone, after they were told what it costs."""
+"""A held paper that a model reads: for coordinators, after they were told what it costs."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
-from schemas.settings import Settings, load_settings
+from schemas.errors import ProctorError
+from schemas.settings import load_settings
 from tasks.ingest import (
     Assistant,
     IngestOptions,
@@ -22,10 +22,9 @@ from tasks.ingest import (
 )
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
 from tests.tasks.ingest.builders import write
-from tests.tasks.ingest.test_assistance import UNNUMBERED, serve
+from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
-from warehouse.lake import open_lake
-from warehouse.ledger.engine.opening import open_ledger
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.tables import access_log, llm_calls
 
 REGISTRY = """
@@ -127,7 +126,7 @@ def test_a_held_paper_is_read_by_a_model_once_somebody_has_seen_what_it_costs(ma
         assert expected.most_usd is not None and expected.documents == 1
         for words in (
             "writer of Lab, at 127.0.0.1",
-            f"{expected.characters:,} characters in 1 calls",
+            f"{expected.characters:,} characters, calls: 1.",
             f"at most {expected.most_usd:.4f} USD",
             "5.00 of this month's 5.00 USD are left",
         ):
@@ -249,3 +248,41 @@ def test_a_model_whose_key_only_a_worker_has_is_not_asked_where_none_runs(
     assert "no worker runs" in room.estimate()["message"]
     monkeypatch.setenv("LAB_KEY", "k")
     assert room.estimate()["may"]
+
+
+@pytest.mark.parametrize(
+    ("content", "outcome", "words"),
+    [("I cannot do that.", "unread", "could not be used"), (None, "kept", "the rules' reading keeps more")],
+)
+def test_a_reply_that_helps_nothing_leaves_the_paper_as_it_was(
+    make_room: MakeRoom, content: str | None, outcome: str, words: str
+) -> None:
+    with serve(lambda text: make_reply(content=content)) as url:
+        room = make_room(url)
+        room.estimate()
+        room.begin()
+        assert read_requested_paper(room.document_id)["second_reading"] == outcome
+    assert words in room.state()["message"]
+    assert room.read_status() == "no_questions"
+
+
+def test_a_reading_that_was_ended_before_it_landed_is_begun_again_and_paid_for_once(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        room.estimate()
+        room.begin()
+        with monkeypatch.context() as patched:
+            patched.setattr(Lake, "land_together", end_here)
+            with pytest.raises(ProctorError):
+                read_requested_paper(room.document_id)
+        assert room.state()["state"] == "waiting"
+        assert room.begin().json()["state"] == "waiting"
+        assert read_requested_paper(room.document_id)["second_reading"] == "taken"
+    assert room.count_calls() == 1
+    assert [code for _, code, _ in room.list_entries()] == ["asked", "taken"]
+
+
+def end_here(*_: Any, **__: Any) -> None:
+    raise KeyError("the process ends here")
