@@ -86,7 +86,7 @@ def follow(what: Follow, name: str) -> dict[str, Any]:
     """Start a flow for that batch or paper: by event where somebody listens, else here and now."""
     from deployments.flow_runs.flow_runner import prepare_prefect, run_flow
 
-    given = {what.parameter: name}
+    given: dict[str, Any] = {what.parameter: name}
     worked = is_worked(load_settings())
     if worked:
         prepare_prefect()
