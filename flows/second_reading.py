@@ -1,4 +1,4 @@
-"""A model reads a held paper again."""
+"""A model reads held papers again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tasks.running.flow_runs import flow, publish_summary, require_budget
 
 
 @flow
-def second_reading(document_id: str) -> dict[str, object]:
+def second_reading(document_id: str = "") -> dict[str, object]:
     """Have the paper read that somebody at the desk asked for; its questions go to review.
 
     Started by the event `proctor.reading.requested`, or by the desk itself where no worker runs; doing it twice
     pays for nothing twice.
 
     Args:
-        document_id: the paper.
+        document_id: the paper; empty for all that somebody asked for.
     """
     require_budget()
     reconcile_stores()

@@ -94,7 +94,7 @@ def follow(what: Follow, name: str) -> dict[str, Any]:
             from prefect.events import emit_event
 
             # `proctor.review.complete` happens to `proctor.review.NAME`.
-            resource = f"{what.event.rpartition('.')[0]}.{name}"
+            resource = f"{what.event.rpartition('.')[0]}.{name or 'all'}"
             emit_event(what.event, resource={"prefect.resource.id": resource}, payload=given)
             return {"by": "event"} | given
     return (

@@ -25,6 +25,9 @@ from .second_reading import find_obstacle as find_obstacle
 # The second reading of a paper that is under way, else the last one.
 from .second_reading import find_reading as find_reading
 
+# The second readings that are not done, by document.
+from .second_reading import list_under_way as list_under_way
+
 # What ingests of this month may spend in USD, and what is left of it.
 from .second_reading import read_month_money as read_month_money
 
@@ -103,5 +106,5 @@ from .removal import remove_document as remove_document
 # Land what is new under `paths`: documents, their text, their questions; the originals are archived.
 from .task import ingest_documents as ingest_documents
 
-# Have the paper read that somebody at the desk asked for.
+# Have the paper read that somebody at the desk asked for, or all such papers.
 from .task import read_requested_paper as read_requested_paper

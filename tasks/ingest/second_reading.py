@@ -7,6 +7,7 @@ until it is done; who asked, and what came of it, stands in the audit log.
 from __future__ import annotations
 
 import glob
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 from schemas.errors import DocumentError, RegistryError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.ingest.corrected import PaperAsRead, lay_out_original, open_paper
 from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, make_options, parse_sources
@@ -30,8 +32,8 @@ from tasks.running import log
 from tasks.running.claiming import is_dead
 from tasks.running.sharing import JobQueue
 from warehouse.lake import Lake
-from warehouse.ledger.engine.leases.jobs import defer_jobs, is_held, make_job, read_job
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.leases.jobs import defer_jobs, is_held, list_jobs, make_job, read_job
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.money.budgets import read_account
@@ -126,8 +128,7 @@ def find_reading(ledger: Ledger, document_id: str, models: Collection[str]) -> S
     with ledger.read() as connection:
         job = read_job(connection, REQUESTED, document_id)
         if job is not None and job.details is not None:
-            state = "running" if is_held(connection, job, is_dead) else "waiting"
-            return SecondReading(state, job.details["model"], job.details["person"])
+            return _describe_job(connection, job)
         targets = [_name_target(document_id, model) for model in models]
         last = access.read_last_entry(connection, ACTION, targets)
     if last is None or last.code == _ASKED:
@@ -135,26 +136,36 @@ def find_reading(ledger: Ledger, document_id: str, models: Collection[str]) -> S
     return SecondReading(str(last.code), str(last.target).partition(" ")[2], str(last.user_id))
 
 
-def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: str) -> dict[str, object]:
-    """Have the paper read that somebody asked for, unless another process does; ids and counts.
-
-    What was paid for is not paid for again, however often this is done.
-    """
+def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
+    """The second readings that somebody asked for and that are not done, by document."""
     with ledger.read() as connection:
-        job = read_job(connection, REQUESTED, document_id)
-    if job is None or job.details is None:
-        return {"second_reading": None}
-    with JobQueue(ledger, REQUESTED) as queue:
-        if not queue.take_named([document_id]):
-            return {"second_reading": None}
-        model, person = job.details["model"], job.details["person"]
-        look = _LastLook(lake, model, person)
-        counts = _read(lake, ledger, settings, document_id, look)
-        target = _name_target(document_id, model)
-        with ledger.write() as connection:
-            add_entry(connection, Entry(ACTION, user_id=person, code=look.outcome, target=target))
-        queue.end_named([document_id])
-    return {"second_reading": look.outcome} | counts
+        jobs = list_jobs(connection, REQUESTED)
+        return {job.name: _describe_job(connection, job) for job in jobs if job.details is not None}
+
+
+def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: str) -> dict[str, object]:
+    """Have the paper read that somebody asked for, or all such papers; counts by what came of it.
+
+    What another process reads is left to it. What was paid for is not paid for again, however often this is done.
+    """
+    outcomes: Counter[str] = Counter()
+    for name in [document_id] if document_id else list_under_way(ledger):
+        with ledger.read() as connection:
+            job = read_job(connection, REQUESTED, name)
+        if job is None or job.details is None:
+            continue
+        with JobQueue(ledger, REQUESTED) as queue:
+            if not queue.take_named([name]):
+                continue
+            model, person = job.details["model"], job.details["person"]
+            look = _LastLook(lake, model, person)
+            _read(lake, ledger, settings, name, look)
+            entry = Entry(ACTION, user_id=person, code=look.outcome, target=_name_target(name, model))
+            with ledger.write() as connection:
+                add_entry(connection, entry)
+            queue.end_named([name])
+            outcomes[look.outcome] += 1
+    return {"second_readings": dict(outcomes)}
 
 
 @dataclass
@@ -188,22 +199,26 @@ class _LastLook:
         return "taken" if asked.taken else "kept"
 
 
-def _read(
-    lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook
-) -> dict[str, object]:
+def _describe_job(connection: Connection, job: Job) -> SecondReading:
+    details = job.details or {}
+    state = "running" if is_held(connection, job, is_dead) else "waiting"
+    return SecondReading(state, details["model"], details["person"])
+
+
+def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
     """Read the paper and land what helps; the outcome is in `look`."""
     paper = open_paper(lake, document_id)
     if paper is None or find_obstacle(lake, paper) is not None:
         look.outcome = "changed"
-        return {}
+        return
     if read_month_money(ledger, settings) is None:
         # Nobody who looks after the money sees what is asked here.
         look.outcome = "no_budget"
-        return {}
+        return
     try:
         model = read_assist_model(settings, look.model)
         with TemporaryDirectory(prefix="proctor-again-") as folder:
-            summary = land_sources(
+            land_sources(
                 lake,
                 settings,
                 [_find_source(lake, settings, paper.document, Path(folder))],
@@ -217,11 +232,8 @@ def _read(
         log.warning("A paper was not read again: %s", error)
         may_read = any(one.name == look.model for one in list_readers(settings))
         look.outcome = "no_key" if may_read else "no_model"
-        return {}
     except DocumentError as error:
         look.outcome = error.code
-        return {}
-    return summary.as_counts()
 
 
 def _make_options(settings: Settings, document: dict[str, Any]) -> IngestOptions:

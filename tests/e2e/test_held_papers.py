@@ -130,7 +130,9 @@ def test_a_held_paper_is_read_by_a_model_without_a_mouse_after_the_page_said_wha
     phone.page.get_by_role("link", name="papers/tides.docx").click()
     phone.page.locator("#second summary").click()
     phone.page.locator("#second-cost").click()
-    expect(phone.page.locator("#second-terms")).to_contain_text("全部文本将离开本机构，发送给 Lab 的 reader")
+    expect(phone.page.locator("#second-terms")).to_contain_text(
+        "试卷的全部文本将离开本机构，发送给 Lab 的 reader"
+    )
     assert phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert find_faults_of_access(phone.page) == []
 

@@ -1,15 +1,16 @@
-// A model reads a held paper: what is sent and what it costs first, then how far it is. The server finds the words.
+// A model reads a held paper, or those that are chosen of the list: what is sent and what it costs first, then how far it is. The server finds the words.
 const EVERY_MS = 2000;
-const main = document.getElementById('content');
-const say = JSON.parse(main.dataset.say);
 const panel = document.getElementById('second');
 const [model, cost, terms, send] = ['model', 'cost', 'terms', 'send'].map((name) => document.getElementById(`second-${name}`));
 const state = document.getElementById('second-state');
+const boxes = [...document.querySelectorAll('input[name=paper]:enabled')];
+const all = document.getElementById('second-all');
 
 if (model) {
   cost.addEventListener('click', askCost);
   send.addEventListener('click', begin);
-  model.addEventListener('change', () => { terms.hidden = send.hidden = true; cost.disabled = false; });
+  [model, all, ...boxes].forEach((one) => one?.addEventListener('change', forget));
+  all?.addEventListener('change', () => boxes.forEach((box) => { box.checked = all.checked; }));
   if (panel.dataset.state === 'waiting') send.hidden = false;
   if (panel.dataset.state === 'waiting' || panel.hidden) setTimeout(look, EVERY_MS);
 }
@@ -22,10 +23,21 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
 });
 
+// Another choice is another cost.
+function forget() {
+  terms.hidden = send.hidden = true;
+  cost.disabled = false;
+}
+
+function choose() {
+  return { model: model.value, documents: panel.dataset.document ? [panel.dataset.document] : boxes.filter((box) => box.checked).map((box) => box.value) };
+}
+
 async function askCost() {
-  const chosen = model.value;
-  const found = await call('estimate', { model: chosen });
-  if (!found || chosen !== model.value) return;
+  const chosen = choose();
+  if (!chosen.documents.length) { tell(panel.dataset.choose); return; }
+  const found = await call('estimate', chosen);
+  if (!found || JSON.stringify(chosen) !== JSON.stringify(choose())) return;
   tell(found.message);
   send.hidden = !found.may;
   cost.disabled = !found.ready;
@@ -35,16 +47,17 @@ async function askCost() {
 
 async function begin() {
   send.disabled = true;
-  const found = await call('second-reading', { model: model.value });
+  const found = await call('second-reading', choose());
   send.disabled = false;
   if (!found) return;
+  if (!state) { location.reload(); return; }
   send.hidden = terms.hidden = true;
   show(found);
   state.focus();
 }
 
 async function look() {
-  const found = await call('second-reading');
+  const found = await call(`${panel.dataset.document}/second-reading`);
   if (found) show(found);
   else setTimeout(look, 5 * EVERY_MS);
 }
@@ -58,7 +71,7 @@ function show(found) {
   const isGone = panel.dataset.state === 'running' && found.state === 'waiting';
   panel.dataset.state = found.state;
   if (found.is_under_way && !isGone) setTimeout(look, EVERY_MS);
-  else if (!main.dataset.marked) location.reload();
+  else if (!document.getElementById('content').dataset.marked) location.reload();
   else offerReload();
 }
 
@@ -66,21 +79,21 @@ function show(found) {
 function offerReload() {
   const button = document.createElement('button');
   button.type = 'button';
-  button.textContent = say.second_show;
+  button.textContent = panel.dataset.show;
   button.addEventListener('click', () => location.reload());
   state.append(' ', button);
 }
 
 async function call(what, body) {
-  const headers = { 'x-proctor-form': main.dataset.formToken };
+  const headers = { 'x-proctor-form': panel.dataset.formToken };
   const options = body ? { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) } : { headers };
   try {
-    const reply = await fetch(`${panel.dataset.address}/${what}`, options);
+    const reply = await fetch(`/papers/${what}`, options);
     const found = await reply.json();
     if (reply.ok) return found;
-    tell(found.message ?? say.reading_failed);
+    tell(found.message ?? panel.dataset.failed);
   } catch {
-    tell(say.reading_failed);
+    tell(panel.dataset.failed);
   }
   cost.disabled = false;
   return null;

@@ -46,16 +46,18 @@ class Room:
         self.begun: list[str] = []
         self.cora = desk.sign_in("cora")
 
-    def path(self, part: str) -> str:
+    def path(self, part: str = "second-reading") -> str:
         return f"/papers/{self.document_id}/{part}"
+
+    def choose(self, model: str = "writer") -> dict[str, Any]:
+        """What the page sends of itself."""
+        return {"model": model, "documents": [self.document_id]}
 
     def estimate(self, person: Reviewer | None = None) -> dict[str, Any]:
         """What the page is told in the end of what it would cost."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            reply = (person or self.cora).post(
-                self.path("estimate"), json={"model": "writer"}, headers=ENGLISH
-            )
+            reply = (person or self.cora).post("/papers/estimate", json=self.choose(), headers=ENGLISH)
             found: dict[str, Any] = reply.json()
             if found["ready"]:
                 return found
@@ -63,10 +65,10 @@ class Room:
         raise AssertionError("no estimate")
 
     def begin(self, model: str = "writer") -> Any:
-        return self.cora.post(self.path("second-reading"), json={"model": model}, headers=ENGLISH)
+        return self.cora.post("/papers/second-reading", json=self.choose(model), headers=ENGLISH)
 
     def state(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.cora.get(self.path("second-reading"), **ENGLISH).json()
+        found: dict[str, Any] = self.cora.get(self.path(), **ENGLISH).json()
         return found
 
     def count_calls(self) -> int:
@@ -140,8 +142,8 @@ def test_a_held_paper_is_read_by_a_model_once_somebody_has_seen_what_it_costs(ma
             "cora asked for this paper to be read by writer. It has not begun yet."
         )
         assert room.begun == [room.document_id, room.document_id]
-        assert read_requested_paper(room.document_id)["second_reading"] == "taken"
-        assert read_requested_paper(room.document_id)["second_reading"] is None
+        assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
+        assert read_requested_paper(room.document_id)["second_readings"] == {}
     assert room.count_calls() == 1
     assert room.state()["message"] == "writer has read this paper for cora: 2 questions, which go to review."
     target = f"{room.document_id} writer"
@@ -163,13 +165,16 @@ def test_who_does_not_coordinate_neither_sees_nor_does_it(make_room: MakeRoom) -
     room = make_room("http://127.0.0.1:9/v1")
     for name, known in (("chen", 404), ("ann", 404), ("xu", 200)):
         person = room.desk.sign_in(name)
-        assert person.get(room.path("second-reading")).status_code == known, name
-        assert person.post(room.path("estimate"), json={"model": "writer"}).status_code == known, name
+        assert person.get(room.path()).status_code == known, name
+        assert person.post("/papers/estimate", json=room.choose()).status_code == known, name
     for name in ("chen", "ann"):
-        reply = room.desk.sign_in(name).post(room.path("second-reading"), json={"model": "writer"})
+        reply = room.desk.sign_in(name).post("/papers/second-reading", json=room.choose())
         assert reply.status_code == 404
     for part in ("estimate", "second-reading"):
-        assert room.cora.post(room.path(part), token="", json={"model": "writer"}).status_code == 403
+        assert room.cora.post(f"/papers/{part}", token="", json=room.choose()).status_code == 403
+        assert room.cora.post(f"/papers/{part}", json={"model": "writer"}).status_code == 400
+        other = {"model": "writer", "documents": [room.document_id, "none"]}
+        assert room.cora.post(f"/papers/{part}", json=other).status_code == 404
     room.estimate()
     # A model that may read no papers is nobody's.
     assert room.begin("sitter").status_code == room.begin("nobody").status_code == 404
@@ -181,14 +186,14 @@ def test_a_model_that_is_away_changes_nothing_and_is_asked_again_another_time(ma
         room = make_room(url)
         room.estimate()
         room.begin()
-        assert read_requested_paper(room.document_id)["second_reading"] == "away"
+        assert read_requested_paper(room.document_id)["second_readings"] == {"away": 1}
     assert room.state()["message"] == "writer gave no reply. Nothing was changed; try again later."
     assert room.read_status() == "no_questions"
     with start_server(writer={"kind": "generator"}) as server:
         room.desk.settings.registry_path.write_text(REGISTRY.format(url=server.url, price=1.0))
         room.estimate()
         assert room.begin().status_code == 200
-        assert read_requested_paper(room.document_id)["second_reading"] == "taken"
+        assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
     assert [code for _, code, _ in room.list_entries()] == ["asked", "away", "asked", "taken"]
 
 
@@ -231,7 +236,7 @@ def test_what_somebody_corrected_while_the_model_read_stays(
             return help_with(assistant, *given)
 
         monkeypatch.setattr(Assistant, "help_with", correct_first)
-        assert read_requested_paper(room.document_id)["second_reading"] == "changed"
+        assert read_requested_paper(room.document_id)["second_readings"] == {"changed": 1}
     with open_lake(room.desk.settings, read_only=True) as lake:
         notes = lake.query("select parse_notes from questions")["parse_notes"].to_list()
     assert notes and not any("assisted" in one for one in notes)
@@ -261,7 +266,7 @@ def test_a_reply_that_helps_nothing_leaves_the_paper_as_it_was(
         room = make_room(url)
         room.estimate()
         room.begin()
-        assert read_requested_paper(room.document_id)["second_reading"] == outcome
+        assert read_requested_paper(room.document_id)["second_readings"] == {outcome: 1}
     assert words in room.state()["message"]
     assert room.read_status() == "no_questions"
 
@@ -279,10 +284,39 @@ def test_a_reading_that_was_ended_before_it_landed_is_begun_again_and_paid_for_o
                 read_requested_paper(room.document_id)
         assert room.state()["state"] == "waiting"
         assert room.begin().json()["state"] == "waiting"
-        assert read_requested_paper(room.document_id)["second_reading"] == "taken"
+        assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
     assert room.count_calls() == 1
     assert [code for _, code, _ in room.list_entries()] == ["asked", "taken"]
 
 
 def end_here(*_: Any, **__: Any) -> None:
     raise KeyError("the process ends here")
+
+
+def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all_cost(
+    make_room: MakeRoom, tmp_path: Path
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        more = write(tmp_path, "more.txt", UNNUMBERED.replace("海洋学", "海岸学"))
+        ingest_documents([str(more)])
+        with open_lake(room.desk.settings, read_only=True) as lake:
+            documents = lake.query("select document_id from documents order by 1")["document_id"].to_list()
+        one = float(room.estimate()["message"].split("at most ")[1].split()[0])
+        chosen = {"model": "writer", "documents": documents}
+        page = room.cora.get("/papers", **ENGLISH).text
+        assert all(f'name="paper" value="{document}"' in page for document in documents)
+        deadline = time.monotonic() + 60
+        while not (found := room.cora.post("/papers/estimate", json=chosen, headers=ENGLISH).json())["ready"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert found["message"].startswith("2 of the 2 papers that are chosen can be")
+        assert "calls: 2." in found["message"]
+        assert float(found["message"].split("at most ")[1].split()[0]) == pytest.approx(2 * one, abs=2e-4)
+        assert room.cora.post("/papers/second-reading", json=chosen).status_code == 200
+        assert room.begun == [""]
+        assert "cora asked for this paper to be read" in room.cora.get("/papers", **ENGLISH).text
+        assert read_requested_paper("")["second_readings"] == {"taken": 2}
+    assert room.count_calls() == 2
+    many = {"model": "writer", "documents": [room.document_id, *(f"{number}" for number in range(40))]}
+    assert room.cora.post("/papers/second-reading", json=many).status_code == 404
