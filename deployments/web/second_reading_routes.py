@@ -130,7 +130,7 @@ def describe_state(
 def describe_held(
     request: Request, ledger: Ledger, settings: Settings, held: Sequence[Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """What came of second readings of papers that are held, by document; none beyond the first ones."""
+    """What came of second readings of held papers, by document; none beyond the first ones."""
     names, language = [model.name for model in list_allowed(settings)], choose_language(request)
     told: dict[str, dict[str, Any]] = {}
     for one in held[:_MOST_TOLD]:
@@ -142,7 +142,7 @@ def describe_held(
 
 
 def _describe_reading(found: SecondReading, language: Language, *, is_held: bool, count: int) -> str:
-    """What a person is told; of a reading that was taken it matters whether the paper is held still."""
+    """What a person is told; of one that was taken it matters whether the paper is held."""
     word = "second_taken_held" if found.state == "taken" and is_held else _STATES[found.state]
     return say(word, language, model=found.model, person=found.person, count=count)
 

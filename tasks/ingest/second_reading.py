@@ -144,7 +144,7 @@ def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
 
 
 def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: str) -> dict[str, object]:
-    """Have the paper read that somebody asked for, or all such papers; counts by what came of it.
+    """Have the paper read that somebody asked for, or all such papers; counts by outcome.
 
     What another process reads is left to it. What was paid for is not paid for again, however often this is done.
     """

@@ -54,7 +54,7 @@ def ingest_documents(
 
 @step()
 def read_requested_paper(document_id: str) -> dict[str, object]:
-    """Have the paper read that somebody at the web desk asked for; empty for all such papers."""
+    """Have the paper read that somebody at the desk asked for; empty for all such papers."""
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         return read_requested(lake, ledger, settings, document_id)
