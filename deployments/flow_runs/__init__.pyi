@@ -4,6 +4,12 @@ from .continuation import begin_continuation as begin_continuation
 # What came of decisions handed in, and of each batch that is complete by them: how what follows was started.
 from .continuation import Continuation as Continuation
 
+# Whether a worker may listen.
+from .continuation import is_worked as is_worked
+
+# What follows when somebody asks for a paper to be read by a model.
+from .continuation import READING as READING
+
 # Record what a channel reads, and start what follows the batches that are complete by it.
 from .continuation import record_and_continue as record_and_continue
 

@@ -1,9 +1,9 @@
-"""What a channel calls with the decisions it took in.
+"""What a channel calls with the decisions it took in, and what else the desk has begun.
 
 The decisions are recorded, and what follows a complete batch is started.
 
-An event starts the `review_gate` deployment where a server and a worker run; otherwise the flow runs here and now. A
-daily sweep catches a lost event. All three lead to the same idempotent flow.
+An event starts the deployment where a server and a worker run; otherwise the flow runs here and now. A daily sweep
+catches a lost event of a batch. All lead to the same idempotent flow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.settings import PREFIX, Settings, load_settings
 
@@ -23,6 +23,25 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 EVENT = "proctor.review.complete"
+
+
+class Follow(NamedTuple):
+    """What follows: the event that starts a deployment, and the flow with its one parameter.
+
+    `is_awaited`: somebody looks at a page until it is done, so that no server is started for it.
+    """
+
+    event: str
+    deployment: str
+    flow: str
+    parameter: str
+    is_awaited: bool = False
+
+
+REVIEW: Final = Follow(EVENT, "review-complete", "review_gate", "batch_id")
+READING: Final = Follow(
+    "proctor.reading.requested", "reading-requested", "second_reading", "document_id", True
+)
 
 
 @dataclass(frozen=True)
@@ -60,58 +79,73 @@ def continue_review(batch_id: str) -> dict[str, Any]:
 
     The result says whether this was done by event or here, and what was done here.
     """
+    return follow(REVIEW, batch_id)
+
+
+def follow(what: Follow, name: str) -> dict[str, Any]:
+    """Start a flow for that batch or paper: by event where somebody listens, else here and now."""
     from deployments.flow_runs.flow_runner import prepare_prefect, run_flow
+
+    given: dict[str, Any] = {what.parameter: name}
+    worked = is_worked(load_settings())
+    if worked:
+        prepare_prefect()
+        if _is_deployed(what):
+            from prefect.events import emit_event
+
+            # `proctor.review.complete` happens to `proctor.review.NAME`.
+            resource = f"{what.event.rpartition('.')[0]}.{name or 'all'}"
+            emit_event(what.event, resource={"prefect.resource.id": resource}, payload=given)
+            return {"by": "event"} | given
+    return (
+        {"by": "this command"}
+        | given
+        | dict(run_flow(what.flow, without_server=what.is_awaited and not worked, **given))
+    )
+
+
+def is_worked(settings: Settings) -> bool:
+    """Whether a worker may listen: this home's own runs, or another server is named."""
     from deployments.flow_runs.server import has_worker, read_state
 
-    settings = load_settings()
+    if settings.no_server:
+        return False
     state = read_state(settings)
     named = os.environ.get("PREFECT_API_URL")
     # An earlier step of this process may have named our own server; only a worker makes an event worth sending there.
     is_elsewhere = bool(named) and (state is None or named != state.api_url)
-    is_worked = state is not None and has_worker(state)
-    if not settings.no_server and (is_worked or is_elsewhere):
-        prepare_prefect()
-        if _is_deployed():
-            from prefect.events import emit_event
-
-            emit_event(
-                EVENT,
-                resource={"prefect.resource.id": f"proctor.review.{batch_id}"},
-                payload={"batch_id": batch_id},
-            )
-            return {"by": "event", "batch_id": batch_id}
-    return {"by": "this command", "batch_id": batch_id} | dict(run_flow("review_gate", batch_id=batch_id))
+    return is_elsewhere or (state is not None and has_worker(state))
 
 
-def begin_continuation(settings: Settings, batch_id: str) -> None:
-    """Start what follows a completed batch in a process of its own.
+def begin_continuation(settings: Settings, name: str, what: Follow = REVIEW) -> None:
+    """Start what follows a completed batch, or another event, in a process of its own.
 
     That process outlives this one; this is for a server that must answer.
     """
     child = subprocess.Popen(
-        [sys.executable, "-m", "deployments.flow_runs.continuation", batch_id],
+        [sys.executable, "-m", "deployments.flow_runs.continuation", what.flow, name],
         env=os.environ | {f"{PREFIX}HOME": str(settings.home.resolve())},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    # Somebody must take its exit status; what it left undone the daily sweep does.
+    # Somebody must take its exit status; what it left undone of a batch the daily sweep does.
     threading.Thread(target=child.wait, daemon=True).start()
 
 
-def _is_deployed() -> bool:
+def _is_deployed(what: Follow) -> bool:
     """Whether somebody listens: the deployment with the trigger is registered."""
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound
 
     with get_client(sync_client=True) as client:
         try:
-            client.read_deployment_by_name("review_gate/review-complete")
+            client.read_deployment_by_name(f"{what.flow}/{what.deployment}")
         except ObjectNotFound:
             return False
     return True
 
 
 if __name__ == "__main__":
-    continue_review(sys.argv[1])
+    follow(next(one for one in (REVIEW, READING) if one.flow == sys.argv[1]), sys.argv[2])

@@ -29,7 +29,7 @@ from deployments.auth import (
     read_desk_address,
 )
 from deployments.auth.kinds import RedirectKind
-from deployments.flow_runs import begin_continuation
+from deployments.flow_runs import READING, begin_continuation
 from deployments.web.account_routes import add_account_routes
 from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
@@ -45,6 +45,7 @@ from deployments.web.reply_headers import SecurityHeaders
 from deployments.web.report_routes import add_report_routes
 from deployments.web.review_routes import add_review_routes
 from deployments.web.run_routes import add_cost_routes, add_run_routes
+from deployments.web.second_reading_routes import ReadingEstimates, add_second_reading_routes
 from deployments.web.sign_in_routes import add_sign_in_routes
 from deployments.web.visitor import FORM_HEADER, HAS_ACCOUNT, SignInNeeded, read_visitor
 from schemas.settings import Settings
@@ -66,6 +67,7 @@ _KINDS = (
     add_message_routes,
     add_guideline_routes,
     add_paper_routes,
+    add_second_reading_routes,
     add_mark_routes,
     add_run_routes,
     add_cost_routes,
@@ -79,6 +81,7 @@ def create_app(
     *,
     ledger: Ledger | None = None,
     continue_batch: Callable[[str], None] | None = None,
+    begin_reading: Callable[[str], None] | None = None,
     is_https: bool = False,
 ) -> FastAPI:
     """The application; raises UsageError for a kind of sign-in that cannot be offered.
@@ -88,6 +91,7 @@ def create_app(
         ledger: an open ledger; by default that of the settings is opened for the life of the application.
         continue_batch: what starts when the last decision of a batch is in; by default a process of its own that begins
             what follows.
+        begin_reading: what starts when somebody has a model read a paper; by default a process of its own, too.
         is_https: whether the browser speaks TLS with it: the cookie then travels over nothing else.
     """
     kinds = open_kinds(settings)
@@ -109,8 +113,10 @@ def create_app(
         app.state.accounts = DeskAccounts(opened, settings, HAS_ACCOUNT)
         app.state.attempts = Attempts(app.state.key, address)
         app.state.continue_batch = continue_batch or partial(begin_continuation, settings)
+        app.state.begin_reading = begin_reading or partial(begin_continuation, settings, what=READING)
         app.state.is_https = is_https
         app.state.lake = LakeDoor(settings)
+        app.state.estimates = ReadingEstimates(settings, opened, app.state.lake)
         app.state.sights = Sights(settings, app.state.lake)
         app.state.pictures = ReviewPictures(settings, app.state.lake, app.state.sights)
         app.state.similar = SimilarShelf(opened)

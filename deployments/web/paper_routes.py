@@ -12,14 +12,21 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
+from deployments.web.second_reading_routes import (
+    describe_held,
+    describe_state,
+    find_refusal,
+    list_allowed,
+)
 from deployments.web.show import choose_language, say
-from deployments.web.visitor import Body, Config, Coordinator
+from deployments.web.visitor import Body, Config, Coordinator, Store
 from schemas.errors import ConflictError, DocumentError, StoreError, UsageError
 from tasks.ingest import (
     HEADING_TYPES,
     ROLES,
     PaperAsRead,
     ParsedDocument,
+    find_obstacle,
     keep_correction,
     list_held,
     open_paper,
@@ -36,15 +43,29 @@ def add_paper_routes(app: FastAPI) -> None:
     """Add the pages of held papers; to everybody but coordinators they do not exist."""
 
     @app.get("/papers")
-    def show_held(request: Request, visitor: Coordinator) -> Response:
+    def show_held(request: Request, visitor: Coordinator, ledger: Store, settings: Config) -> Response:
         try:
             held = list_held(_read(request))
         except StoreError:
             held = []
-        return render_page(request, "held_papers.html", visitor, held=held)
+        readers, refusal = list_allowed(settings), find_refusal(request, settings, None)
+        return render_page(
+            request,
+            "held_papers.html",
+            visitor,
+            held=held,
+            readers=readers,
+            refusal=refusal,
+            may_choose=bool(readers) and not refusal,
+            document_id="",
+            second={"state": "", "model": "", "is_under_way": False},
+            told=describe_held(request, ledger, settings, held),
+        )
 
     @app.get("/papers/{document_id}")
-    def show_paper(request: Request, document_id: str, visitor: Coordinator, settings: Config) -> Response:
+    def show_paper(
+        request: Request, document_id: str, visitor: Coordinator, ledger: Store, settings: Config
+    ) -> Response:
         paper = _open(request, document_id)
         pages = list_whole_pages(settings, open_original(paper.document, paper.pages))
         return render_page(
@@ -59,6 +80,11 @@ def add_paper_routes(app: FastAPI) -> None:
             types=HEADING_TYPES,
             state=paper.state,
             reading=_describe_questions(paper.document, paper.questions),
+            readers=list_allowed(settings),
+            is_settled=find_obstacle(_read(request), paper) == "not_held",
+            refusal=find_refusal(request, settings, paper),
+            document_id=document_id,
+            second=describe_state(request, ledger, settings, paper),
         )
 
     @app.get("/papers/{document_id}/page/{number}")

@@ -107,9 +107,6 @@ def read_again(lake: Lake, settings: Settings, paper: PaperAsRead, marks: str) -
     """
     correction = parse_correction(marks)
     document = paper.document
-    archived = find_archived(settings.archive_dir, str(document["sha256"]))
-    if archived is None:
-        raise DocumentError("deleted", "The original was deleted from the archive: it cannot be read again.")
     own = write_correction(correction, paper.text)
     options = add_known(lake, make_options(source_kind=document["source_kind"], settings=settings))
     options = replace(
@@ -118,7 +115,7 @@ def read_again(lake: Lake, settings: Settings, paper: PaperAsRead, marks: str) -
         layouts={} if correction.lines else options.layouts,
     )
     with TemporaryDirectory(prefix="proctor-again-") as name:
-        path = _lay_out(lake, settings, document, archived, Path(name))
+        path = lay_out_original(lake, settings, document, Path(name))
         (parsed,) = parse_sources([Source(path, path)], options, 1)
     if parsed.text is None:
         raise DocumentError(str(parsed.document["status"]), str(parsed.document["error"]))
@@ -138,8 +135,15 @@ def read_again(lake: Lake, settings: Settings, paper: PaperAsRead, marks: str) -
     )
 
 
-def _lay_out(lake: Lake, settings: Settings, document: dict[str, Any], archived: Path, folder: Path) -> Path:
-    """The original under its own name in a folder, files without questions beside it."""
+def lay_out_original(lake: Lake, settings: Settings, document: dict[str, Any], folder: Path) -> Path:
+    """The archived original under its own name in a folder, files without questions beside it.
+
+    Raises:
+        DocumentError: the original was deleted.
+    """
+    archived = find_archived(settings.archive_dir, str(document["sha256"]))
+    if archived is None:
+        raise DocumentError("deleted", "The original was deleted from the archive: it cannot be read again.")
     path = folder / Path(str(document["document_name"])).name
     shutil.copyfile(archived, path)
     source = name_source(document["source_path"])

@@ -86,6 +86,10 @@ class IngestSummary:
         }
 
 
+# What is to land of a document as it was read, asked right before it lands; None leaves what has landed of it before.
+LastLook = Callable[[ParsedDocument, IngestSummary], ParsedDocument | None]
+
+
 def land_documents(
     lake: Lake,
     settings: Settings,
@@ -97,14 +101,42 @@ def land_documents(
     assistant: Assistant | None = None,
     ledger: Ledger | None = None,
 ) -> IngestSummary:
-    """Parse and land every document under `paths` that is not landed yet.
+    """Parse and land every document under `paths` that is not landed yet: see `land_sources`.
+
+    Raises UsageError for a path that does not exist or a map that cannot be used.
+    """
+    return land_sources(
+        lake,
+        settings,
+        list_sources(paths),
+        again=again,
+        options=options,
+        workers=workers,
+        assistant=assistant,
+        ledger=ledger,
+    )
+
+
+def land_sources(
+    lake: Lake,
+    settings: Settings,
+    sources: Sequence[Source],
+    *,
+    again: bool = False,
+    options: IngestOptions | None = None,
+    workers: int | None = None,
+    assistant: Assistant | None = None,
+    ledger: Ledger | None = None,
+    last_look: LastLook | None = None,
+) -> IngestSummary:
+    """Parse and land every source that is not landed yet.
 
     With `ledger` several processes, on one host or many, may ingest the same papers at once: each document is read by one of them.
 
     The same bytes are ingested once, whatever their name; a run that was killed continues where it was. `again` reads
-    documents again that are landed; `assistant` asks a model where the rules are unsure. Raises UsageError for a path that does not exist or a map that cannot be used.
+    documents again that are landed; `assistant` asks a model where the rules are unsure; `last_look` sees each document before it lands.
+    Raises UsageError for a map that cannot be used.
     """
-    sources = list_sources(paths)
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
@@ -123,7 +155,7 @@ def land_documents(
             )
             while True:
                 for chunk in _group(_count(parse_sources(new, options, count), progress)):
-                    _land_chunk(lake, settings, chunk, summary, assistant, options)
+                    _land_chunk(lake, settings, chunk, summary, assistant, options, last_look)
                     share.release([str(one.path) for one in chunk])
                 if not share.has_left:
                     break
@@ -227,6 +259,7 @@ def _land_chunk(
     summary: IngestSummary,
     assistant: Assistant | None,
     options: IngestOptions,
+    last_look: LastLook | None,
 ) -> None:
     now = datetime.now(UTC)
     batches = []
@@ -237,6 +270,8 @@ def _land_chunk(
         chunk = assistant.help_with(chunk, options, summary.assistance)
         calls = read_call_frames(assistant.ledger, dict.fromkeys(asked, now.strftime("%Y-%m")))
         batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items() if frame.height]
+    if last_look is not None:
+        chunk = [seen for one in chunk if (seen := last_look(one, summary)) is not None]
     for parsed in chunk:
         archive_document(settings.archive_dir, parsed)
     batches += _list_batches(DOCUMENTS, chunk, [[one.document | {"ingested_at": now}] for one in chunk])

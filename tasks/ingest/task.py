@@ -9,6 +9,7 @@ from schemas.settings import load_settings
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
 from tasks.ingest.second_reader import Assistant, read_assist_model
+from tasks.ingest.second_reading import read_requested
 from tasks.running.flow_runs import require_budget, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -51,3 +52,11 @@ def ingest_documents(
             ledger=ledger,
         )
     return summary.as_counts()
+
+
+@step()
+def read_requested_paper(document_id: str) -> dict[str, object]:
+    """Have the paper read that somebody at the desk asked for; empty for all such papers."""
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        return read_requested(lake, ledger, settings, document_id)

@@ -6,17 +6,32 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
+from sqlalchemy import func, select
 
 from schemas.settings import Settings
 from tests.browser import needs_browser
-from tests.e2e.test_web_desk import DESKTOP, Reader, Server, browser, server, settings
+from tests.e2e.test_web_desk import (
+    DESKTOP,
+    PHONE,
+    Reader,
+    Server,
+    browser,
+    find_faults_of_access,
+    server,
+    settings,
+)
 from tests.tasks.ingest.builders import make_docx, write
 from tests.tasks.ingest.finnish_paper import FACTS, KNOWN, LATER, write_paper
+from tests.tasks.ingest.test_assistance import UNNUMBERED
+from tests.tasks.models.simulation import start_server
 from warehouse.lake import open_lake
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import llm_calls
 
 __all__ = ["browser", "server", "settings"]
 pytestmark = [*needs_browser, pytest.mark.slow]
@@ -80,4 +95,70 @@ def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_re
         assert {name: waiting.count(name) for name in waiting} == {"syksy.docx": 7, "talvi.docx": len(LATER)}
     page.goto(f"{server.address}/papers")
     expect(page.get_by_text("No paper is held.")).to_be_visible()
+    assert cora.complaints == []
+
+
+@pytest.fixture
+def reader(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A simulated model that may read papers, within a budget of five dollars a month."""
+    monkeypatch.setenv("PROCTOR_BUDGET_USD", "5")
+    with start_server(reader={"kind": "generator"}) as provider:
+        settings.registry_path.write_text(
+            f"""
+providers:
+  lab: {{base_url: "{provider.url}", is_simulated: true}}
+models:
+  reader: {{organisation: Lab, provider: lab, roles: [generator], input_price_usd: 1.0, output_price_usd: 2.0,
+    parameters: {{max_tokens: 2000}}}}
+""",
+            encoding="utf-8",
+        )
+        yield
+
+
+@pytest.mark.long
+def test_a_held_paper_is_read_by_a_model_without_a_mouse_after_the_page_said_what_it_costs(
+    tmp_path: Path, settings: Settings, reader: None, server: Server, browser: Browser, warm: Path
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    write(folder, "tides.docx", make_docx(UNNUMBERED.split("\n")))
+    assert ingest(settings, folder, warm) == {"no_questions": 1}
+
+    phone = Reader(browser, server, "cora", "zh-CN", PHONE)
+    phone.page.goto(f"{server.address}/papers")
+    phone.page.get_by_role("link", name="papers/tides.docx").click()
+    phone.page.locator("#second summary").click()
+    phone.page.locator("#second-cost").click()
+    expect(phone.page.locator("#second-terms")).to_contain_text(
+        "试卷的全部文本将离开本机构，发送给 Lab 的 reader"
+    )
+    assert phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert find_faults_of_access(phone.page) == []
+
+    cora = Reader(browser, server, "cora", "en", DESKTOP)
+    page = cora.page
+    page.goto(phone.page.url)
+    expect(page.locator("#count")).to_have_text("Questions found: 0")
+    page.keyboard.press("m")
+    cora.tab_to("#second-cost")
+    page.keyboard.press("Enter")
+    expect(page.locator("#second-terms")).to_contain_text("leave this house for reader of Lab, at 127.0.0.1")
+    expect(page.locator("#second-terms")).to_contain_text("5.00 of this month's 5.00 USD are left")
+    expect(page.locator("#second-send")).to_be_focused()
+    assert find_faults_of_access(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator("#second-state")).to_contain_text("for cora", timeout=120_000)
+    expect(page.locator("#count")).to_have_text("Questions found: 2", timeout=120_000)
+    expect(page.locator("#second-state")).to_have_text(
+        "reader has read this paper for cora: 2 questions, which go to review."
+    )
+    assert "Answer: B" in page.locator("#questions article").first.inner_text()
+    # Who had the page open all the time is told, and their stale page starts nothing.
+    phone.page.locator("#second-send").click()
+    expect(phone.page.locator("#second-terms")).to_contain_text("不会再交给模型")
+    with open_lake(settings, read_only=True) as lake:
+        assert lake.read("unreviewed_questions")["document_name"].to_list() == ["tides.docx"] * 2
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        assert connection.execute(select(func.count()).select_from(llm_calls)).scalar_one() == 1
     assert cora.complaints == []

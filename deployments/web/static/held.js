@@ -62,6 +62,7 @@ function mark(role) {
   if (!role) marks.delete(places[current]);
   else marks.set(places[current], { role, type: role === 'heading' ? type.value || null : null });
   showMark(line);
+  main.dataset.marked = 'yes';
   buttons[1].disabled = buttons[2].disabled = true;
   select(current + 1);
 }
@@ -88,7 +89,7 @@ async function read() {
 
 async function keep(release) {
   const found = await send('correction', { release, seen: main.dataset.seen });
-  if (found) { main.dataset.seen = found.seen; showReading(found); reason.textContent = release || found.status !== 'held' ? say.paper_goes_on : found.reason; reason.className = release || found.status !== 'held' ? 'good' : 'warning'; main.dataset.kept = 'yes'; }
+  if (found) { main.dataset.seen = found.seen; showReading(found); reason.textContent = release || found.status !== 'held' ? say.paper_goes_on : found.reason; reason.className = release || found.status !== 'held' ? 'good' : 'warning'; delete main.dataset.marked; }
 }
 
 async function send(what, more) {
@@ -115,7 +116,7 @@ async function send(what, more) {
 
 function showReading(found) {
   reason.textContent = found.reason ?? say.reading_good;
-  reason.className = found.status === 'held' ? 'warning' : 'good';
+  reason.className = found.status === 'parsed' ? 'good' : 'warning';
   document.getElementById('count').textContent = `${say.questions_found}: ${found.questions.length}`;
   lines.forEach((line, index) => {
     line.classList.toggle('claimed', found.questions.some((one) => one.start !== null && one.start < (places[index + 1] ?? Infinity) && places[index] < one.end));

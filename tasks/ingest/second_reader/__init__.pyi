@@ -1,6 +1,15 @@
 # What the model's help came to.
 from .asking import AssistanceSummary as AssistanceSummary
 
+# How many papers a model would read, and what one try costs at most.
+from .asking import AssistanceEstimate as AssistanceEstimate
+
+# The registered models that papers may be sent to.
+from .asking import list_readers as list_readers
+
+# Under which name a month's money is kept.
+from .asking import name_month_budget as name_month_budget
+
 # Who may be asked, and with what: the ledger keeps every call.
 from .asking import Assistant as Assistant
 

@@ -328,6 +328,22 @@ def _warn(parsed: ParsedDocument, sentence: str) -> ParsedDocument:
     return replace(parsed, document=document)
 
 
+def list_readers(settings: Settings) -> list[RegisteredModel]:
+    """The registered models that papers may be sent to: those with the role `generator`.
+
+    Raises:
+        RegistryError: the registry cannot be read.
+    """
+    from tasks.models.registry import read_registry
+
+    return [model for model in read_registry(settings.registry_path).models.values() if may_read(model)]
+
+
+def may_read(model: RegisteredModel) -> bool:
+    """Whether the installation lets papers be sent to a model."""
+    return "generator" in model.roles
+
+
 def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     """The registered model that may help, checked before anything is read.
 
@@ -337,7 +353,7 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     from tasks.models.registry import SIMULATED_URL, read_api_key, read_registry
 
     model = read_registry(settings.registry_path).get(name)
-    if "generator" not in model.roles:
+    if not may_read(model):
         raise RegistryError(
             f"{settings.registry_path}: model {name!r} has the roles {', '.join(model.roles) or 'none'}. "
             "A model that helps to split papers needs the role `generator`: papers are sent to it. Add the role, or "

@@ -76,7 +76,7 @@ def render_name(name: str, given: dict[str, Any]) -> str:
         named = given.get("run_id") or given["month"] or now.strftime("%Y-%m")
         repetition = given.get("repetition")
         return f"{name}-{named}" + (f"-{repetition}" if repetition else "")
-    for parameter in ("run_id", "batch_id"):
+    for parameter in ("run_id", "batch_id", "document_id"):
         if parameter in given:
             return f"{name}-{given[parameter] or 'all'}"
     if name == "seal":

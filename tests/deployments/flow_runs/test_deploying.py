@@ -44,7 +44,7 @@ CALENDAR = {
     "restore-check": "15 3 * * *",
 }
 # What calls models, whatever it is given.
-PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore"}
+PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore", "second_reading"}
 
 
 def test_every_flow_is_deployed_and_its_parameters_fit_it() -> None:

@@ -188,6 +188,12 @@ def read_head(connection: Connection) -> Head:
     return Head(0, "") if row is None else Head(int(row.number), str(row.entry_hash))
 
 
+def read_last_entry(connection: Connection, action: str, targets: Sequence[str]) -> Row[Any] | None:
+    """The last entry of this action on one of the targets; null when there is none."""
+    query = select_entries([action]).where(access_log.c.target.in_(targets))
+    return connection.execute(query.order_by(access_log.c.access_id.desc()).limit(1)).first()
+
+
 def read_entry(connection: Connection, number: int) -> Row[Any] | None:
     """The entry of that number; null when there is none."""
     return connection.execute(select(access_log).where(access_log.c.number == number)).first()

@@ -1,0 +1,258 @@
+"""A held paper that a registered model reads again, as somebody at the web desk asked.
+
+It is read and landed as `proctor ingest --again --assist` does, from the archived original. A request is a job of the ledger
+until it is done; who asked, and what came of it, stands in the audit log.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal
+
+from schemas.errors import DocumentError, RegistryError
+from schemas.ledger.engine import Job
+from schemas.settings import Settings
+from tasks.ingest.corrected import PaperAsRead, lay_out_original, open_paper
+from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, make_options, parse_sources
+from tasks.ingest.landing import IngestSummary, land_sources
+from tasks.ingest.removal import HELD
+from tasks.ingest.second_reader import (
+    AssistanceEstimate,
+    Assistant,
+    list_readers,
+    name_month_budget,
+    read_assist_model,
+)
+from tasks.running import log
+from tasks.running.claiming import is_dead
+from tasks.running.sharing import JobQueue
+from warehouse.lake import Lake
+from warehouse.ledger.engine.leases.jobs import defer_jobs, is_held, list_jobs, make_job, read_job
+from warehouse.ledger.engine.ledger import Connection, Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.trust import access
+
+REQUESTED: Final = "second reading"
+ACTION: Final = "second_reading"
+_ASKED: Final = "asked"
+
+# Why a paper is not put to a model: nobody needs it, or a person has divided it already.
+Obstacle = Literal["not_held", "corrected"]
+
+
+@dataclass(frozen=True)
+class SecondReading:
+    """How far a second reading is, or what came of the last one.
+
+    `state` is `waiting` or `running`; then `taken` (the paper is as the model reads it), `kept` (as the rules do, which read it better), `away`
+    (the model gave no reply), `budget`, `unread` (its reply could not be read), `no_lines` (nothing could be shown to it), `no_key`,
+    `no_model` (it may read no papers any more), `no_budget`, `changed` (somebody else was faster) or `deleted` (the original).
+    """
+
+    state: str
+    model: str
+    person: str
+
+
+@dataclass(frozen=True)
+class MonthMoney:
+    """What ingests of this month may spend in USD, and what is left of it."""
+
+    limit_usd: float
+    left_usd: float
+
+
+def find_obstacle(lake: Lake, paper: PaperAsRead | None) -> Obstacle | None:
+    """Why this paper is not put to a model, whoever asks; None where it may be."""
+    if paper is None or paper.is_released or paper.document["status"] not in (HELD, "no_questions"):
+        return "not_held"
+    kept = lake.read("corrections_of_document", {"document_id": paper.document["document_id"]})
+    return "corrected" if kept.height else None
+
+
+def read_month_money(ledger: Ledger, settings: Settings) -> MonthMoney | None:
+    """The money of this month's ingests; None where nothing limits it."""
+    with ledger.read() as connection:
+        account = read_account(connection, name_month_budget(now_text()))
+    limits = account.limits if account is not None else ()
+    limit = limits[-1].limit_usd if limits else settings.budget_usd
+    used = 0.0 if account is None else account.spent_usd + account.reserved_usd
+    return None if limit is None else MonthMoney(limit, max(0.0, limit - used))
+
+
+def estimate_reading(
+    lake: Lake, ledger: Ledger, settings: Settings, paper: PaperAsRead, name: str
+) -> AssistanceEstimate:
+    """What it would cost at most to have the model of that name read this paper.
+
+    It is read by the rules for it, which takes as long as an ingest of it; nothing is asked, and nothing lands.
+
+    Raises:
+        RegistryError: no such model may read papers.
+        DocumentError: the original was deleted.
+    """
+    model = next((one for one in list_readers(settings) if one.name == name), None)
+    if model is None:
+        raise RegistryError(f"{settings.registry_path}: no model {name!r} may read papers.")
+    options = replace(_make_options(settings, paper.document), shows_lines=True)
+    with TemporaryDirectory(prefix="proctor-again-") as folder:
+        source = _find_source(lake, settings, paper.document, Path(folder))
+        return Assistant(ledger, settings, model, reads_all=True).estimate(
+            parse_sources([source], options, 1)
+        )
+
+
+def request_reading(
+    ledger: Ledger, document_id: str, model: str, person: str, *, address: str | None = None
+) -> bool:
+    """Note that somebody asks for a paper to be read; false where it is asked for already."""
+    with ledger.write() as connection:
+        if read_job(connection, REQUESTED, document_id) is not None:
+            return False
+        target = _name_target(document_id, model)
+        add_entry(connection, Entry(ACTION, user_id=person, code=_ASKED, target=target, address=address))
+        details = {"model": model, "person": person}
+        defer_jobs(connection, [make_job(REQUESTED, document_id, details=details)])
+    return True
+
+
+def find_reading(ledger: Ledger, document_id: str, models: Collection[str]) -> SecondReading | None:
+    """The second reading of a paper that is under way, else the last one by one of the models."""
+    with ledger.read() as connection:
+        job = read_job(connection, REQUESTED, document_id)
+        if job is not None and job.details is not None:
+            return _describe_job(connection, job)
+        targets = [_name_target(document_id, model) for model in models]
+        last = access.read_last_entry(connection, ACTION, targets)
+    if last is None or last.code == _ASKED:
+        return None
+    return SecondReading(str(last.code), str(last.target).partition(" ")[2], str(last.user_id))
+
+
+def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
+    """The second readings that somebody asked for and that are not done, by document."""
+    with ledger.read() as connection:
+        jobs = list_jobs(connection, REQUESTED)
+        return {job.name: _describe_job(connection, job) for job in jobs if job.details is not None}
+
+
+def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: str) -> dict[str, object]:
+    """Have the paper read that somebody asked for, or all such papers; counts by outcome.
+
+    What another process reads is left to it. What was paid for is not paid for again, however often this is done.
+    """
+    outcomes: Counter[str] = Counter()
+    for name in [document_id] if document_id else list_under_way(ledger):
+        with ledger.read() as connection:
+            job = read_job(connection, REQUESTED, name)
+        if job is None or job.details is None:
+            continue
+        with JobQueue(ledger, REQUESTED) as queue:
+            if not queue.take_named([name]):
+                continue
+            model, person = job.details["model"], job.details["person"]
+            look = _LastLook(lake, model, person)
+            _read(lake, ledger, settings, name, look)
+            entry = Entry(ACTION, user_id=person, code=look.outcome, target=_name_target(name, model))
+            with ledger.write() as connection:
+                add_entry(connection, entry)
+            queue.end_named([name])
+            outcomes[look.outcome] += 1
+    return {"second_readings": dict(outcomes)}
+
+
+@dataclass
+class _LastLook:
+    """What came of a second reading, seen right before it lands; only what helps does land."""
+
+    lake: Lake
+    model: str
+    person: str
+    outcome: str = "no_lines"
+
+    def __call__(self, parsed: ParsedDocument, summary: IngestSummary) -> ParsedDocument | None:
+        self.outcome = self._judge(str(parsed.document["document_id"]), summary)
+        if self.outcome not in ("taken", "kept"):
+            return None
+        sentence = f"{self.person} had the model {self.model} read this paper again, on the web desk."
+        if self.outcome == "kept":
+            sentence += " The rules' reading keeps more of what the paper says of itself and was kept."
+        warnings = [*parsed.document["warnings"], sentence]
+        return replace(parsed, document=parsed.document | {"warnings": warnings})
+
+    def _judge(self, document_id: str, summary: IngestSummary) -> str:
+        # The model took its time, in which somebody may have corrected, released or removed the paper.
+        if find_obstacle(self.lake, open_paper(self.lake, document_id)) is not None:
+            return "changed"
+        asked = summary.assistance
+        if asked is None or not asked.documents:
+            return "no_lines"
+        if asked.failed:
+            return "unread" if asked.failure is None else "budget" if asked.is_stopped else "away"
+        return "taken" if asked.taken else "kept"
+
+
+def _describe_job(connection: Connection, job: Job) -> SecondReading:
+    details = job.details or {}
+    state = "running" if is_held(connection, job, is_dead) else "waiting"
+    return SecondReading(state, details["model"], details["person"])
+
+
+def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
+    """Read the paper and land what helps; the outcome is in `look`."""
+    paper = open_paper(lake, document_id)
+    if paper is None or find_obstacle(lake, paper) is not None:
+        look.outcome = "changed"
+        return
+    if read_month_money(ledger, settings) is None:
+        # Nobody who looks after the money sees what is asked here.
+        look.outcome = "no_budget"
+        return
+    try:
+        model = read_assist_model(settings, look.model)
+        with TemporaryDirectory(prefix="proctor-again-") as folder:
+            land_sources(
+                lake,
+                settings,
+                [_find_source(lake, settings, paper.document, Path(folder))],
+                again=True,
+                options=_make_options(settings, paper.document),
+                workers=1,
+                assistant=Assistant(ledger, settings, model, reads_all=True),
+                last_look=look,
+            )
+    except RegistryError as error:
+        log.warning("A paper was not read again: %s", error)
+        may_read = any(one.name == look.model for one in list_readers(settings))
+        look.outcome = "no_key" if may_read else "no_model"
+    except DocumentError as error:
+        look.outcome = error.code
+
+
+def _make_options(settings: Settings, document: dict[str, Any]) -> IngestOptions:
+    """As the paper was ingested: what was found out of its discipline and kind stays."""
+    options = make_options(source_kind=document["source_kind"], settings=settings)
+    if document["discipline"] is None:
+        return options
+    known = "/".join(name for name in (document["discipline"], document["sub_discipline"]) if name)
+    own = {glob.escape(_name_source(document)): known}
+    return replace(options, discipline_map={**(options.discipline_map or {}), **own})
+
+
+def _find_source(lake: Lake, settings: Settings, document: dict[str, Any], folder: Path) -> Source:
+    return Source(lay_out_original(lake, settings, document, folder), Path(_name_source(document)))
+
+
+def _name_source(document: dict[str, Any]) -> str:
+    return str(document["source_path"] or document["document_name"])
+
+
+def _name_target(document_id: str, model: str) -> str:
+    return f"{document_id} {model}"
