@@ -74,7 +74,9 @@ def keep_announced_here(reading: Reading, found: ContractCheck) -> None:
 
 def keep_announced_total(reading: Reading, found: ContractCheck) -> None:
     """The paper holds as many questions as its first lines announce."""
-    first = min((draft.start for draft in reading.drafts), default=None)
+    # a reader that takes the announcement for a question does not do away with it
+    asking = (draft for draft in reading.drafts if draft.options or read_announcement(draft.stem) is None)
+    first = min((draft.start for draft in asking), default=None)
     stretches = [stretch for stretch in reading.stretches if stretch.heading]
     for piece in reading.pieces[:_COVER_LINES]:
         if (first is not None and piece.start >= first) or any(piece.start >= one.place for one in stretches):

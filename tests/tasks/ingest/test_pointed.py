@@ -317,3 +317,12 @@ def test_a_long_row_of_keys_without_numbers_is_given_out_in_order() -> None:
     ]  # fmt: skip
     found = point(*questions, shown=show("\n".join(lines)))
     assert "".join(one.answer[0] for one in found) == keys
+
+
+def test_a_line_that_announces_questions_still_does_where_it_is_taken_for_one() -> None:
+    said = {
+        "questions": [{"number": str(number), "stem": [str(at)]} for number, at in enumerate((1, 2, 3), 1)]
+    }
+    reading = read_pointed(show("Mills\nAnswer all 7 questions.\n1. What turns?\n2. What grinds?"), said)
+    assert [breach.contract for breach in reading.split.checked.breaches] == ["announced_total"]
+    assert reading.split.checked.score < 0.5
