@@ -176,7 +176,6 @@ def test_every_package_that_is_declared_is_used() -> None:
         "argon2-cffi": "argon2",
         "vl-convert-python": "vl_convert",
         "pillow": "PIL",
-        "python-crfsuite": "pycrfsuite",
     }
     imported = set().union(*(read_imports(path) for layer in LAYERS for path in list_files(layer)))
     # Needed by what we import, and pinned for its sake: DuckDB's extension wheels (loaded by path), pandas under Great

@@ -102,7 +102,6 @@ from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.tables.paper_tables import PaperTables
-from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.labels import Label, parse_label
@@ -151,14 +150,13 @@ def split_lines(
         pieces,
         language,
         PaperTables(lines, starts, language),
-        tag_lines(pieces, lines, starts, repeated),
         repeated,
         find_headlines(pieces, lines, starts),
     )
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
     if marked is None:
-        if best.checked.score < DOUBTFUL or best.checked.agreement < AGREED:
+        if best.checked.score < DOUBTFUL:
             best = _choose(best, paper)
         best = _try_layouts(best, paper, layouts)
         if is_no_paper(best.drafts):
@@ -204,55 +202,48 @@ def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correctio
 
 
 def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
-    """The reading that keeps most contracts and agrees best with the tags.
-
-    The first where no other gains enough.
-    """
+    """The reading that keeps most contracts; the first where no other gains enough."""
     tried: list[ReadPaper] = []
     best = first
 
     def take(outlines: Iterable[Outline]) -> None:
         nonlocal best
         for outline in outlines:
-            if best.worth >= _BEST:
+            if best.checked.score >= _BEST:
                 return
             other = _read_outline(paper, outline)
             other.outline = outline
             tried.append(other)
-            # each must be worth its place beside the first; among those that are, the worthiest is taken
-            if not other.sound or other.worth < first.worth + _gain_needed(other, first, outline):
+            # each must be worth its place beside the first; among those that are, the one that keeps most is taken
+            if not other.sound or other.checked.score < first.checked.score + _gain_needed(
+                other, first, outline
+            ):
                 continue  # what doubts every question of a reading doubts the reading
             if best is first or other.exceeds(best):
                 best = other
 
     is_very_doubtful = first.checked.score < _VERY_DOUBTFUL
-    if first.checked.agreement < _WELL_AGREED:
-        # where little is doubted, sections as tags head them have never been better
-        take(propose_by_tags(paper.pieces, paper.tags)[: 2 if is_very_doubtful else 1])
     headlines = paper.headlines
     if not headlines.are_numbered and len(headlines.asked) > len(first.drafts):
         take([head_by_print(paper.pieces, headlines)])
-    if first.checked.score < DOUBTFUL:
-        titles = find_titles(paper.pieces, paper.lines, paper.starts)
-        take([head_by_titles(paper.pieces, titles)] if titles else ())
-        headed = [stretch for stretch in first.stretches if stretch.heading]
-        outlines = propose_outlines(
-            paper.pieces,
-            paper.repeated,
-            {draft.start for draft in first.drafts},
-            {stretch.place: stretch.is_question for stretch in headed},
-            list_silent(Reading(first.drafts, paper.pieces, found_before=paper.repeated)),
-            any(stretch.fine is None for stretch in headed),
-            headlines.asked,
-        )
-        take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
-        take(count_on(paper.pieces, paper.repeated, {draft.start for draft in first.drafts}))
-        found = Reading(
-            best.drafts, paper.pieces, best.stretches, best.keys, best.answer_parts, paper.repeated
-        )
-        held, passages = list_held(found, find_unclaimed(found)[0])
-        running = replace(best.outline, numbers=held, passages=passages, family="held", given=True)
-        take([running] if held else ())
+    titles = find_titles(paper.pieces, paper.lines, paper.starts)
+    take([head_by_titles(paper.pieces, titles)] if titles else ())
+    headed = [stretch for stretch in first.stretches if stretch.heading]
+    outlines = propose_outlines(
+        paper.pieces,
+        paper.repeated,
+        {draft.start for draft in first.drafts},
+        {stretch.place: stretch.is_question for stretch in headed},
+        list_silent(Reading(first.drafts, paper.pieces, found_before=paper.repeated)),
+        any(stretch.fine is None for stretch in headed),
+        headlines.asked,
+    )
+    take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
+    take(count_on(paper.pieces, paper.repeated, {draft.start for draft in first.drafts}))
+    found = Reading(best.drafts, paper.pieces, best.stretches, best.keys, best.answer_parts, paper.repeated)
+    held, passages = list_held(found, find_unclaimed(found)[0])
+    running = replace(best.outline, numbers=held, passages=passages, family="held", given=True)
+    take([running] if held else ())
     for _ in range(_MOST_REPAIRS):
         before = best
         announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
@@ -260,38 +251,35 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             take([add_headings(best.outline, announcing, paper.pieces, paper.repeated.marks)])
         if best is before:
             break
-    others = [one.worth for one in (first, *tried) if one is not best]
-    best.checked = replace(best.checked, margin=best.worth - max(others, default=0.0))
+    others = [one.checked.score for one in (first, *tried) if one is not best]
+    best.checked = replace(best.checked, margin=best.checked.score - max(others, default=0.0))
     return best
 
 
 _MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
 _MOST_REPAIRS = 3
-# Below this score a paper is read in other ways too, and below this agreement with what was learned. Another reading must
-# gain at least so much, more where it finds no further questions, and much more where it finds fewer.
-DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
+# Below this score a paper is read in other ways too. Another reading must gain at least so much, more where it finds no
+# further questions, and much more where it finds fewer.
+DOUBTFUL, LEAST_GAIN = 1.0, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 # So many more questions that nothing doubts are far more.
 _FAR_MORE = 1.5
-# Of readings that are worth the same but for so little, the one that breaks fewer contracts is taken.
+# Of readings that keep as much but for so little, the one that breaks fewer contracts is taken.
 _HARDLY = 0.01
-# What the agreement with the tags weighs beside what the paper says of itself.
-_TAGS_WEIGH = 0.2
-# Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
-_WELL_AGREED = 0.97
-_BEST = DOUBTFUL + _TAGS_WEIGH * _WELL_AGREED
+# A reading that keeps nearly everything is not looked beyond.
+_BEST = 0.994
 
 
 def _gain_needed(other: ReadPaper, first: ReadPaper, outline: Outline) -> float:
-    """How much more another reading must be worth to take the place of the first one."""
-    # what is left out of the questions because it asks nothing is no loss; what tags pass over may be one
+    """How much more another reading must keep to take the place of the first one."""
+    # what is left out of the questions because it asks nothing is no loss
     left_out = 0 if outline.given else len(outline.hidden)
     more = len(other.drafts) + left_out - len(first.drafts)
     if outline.answers_below and first.leaves_text and other.sound > first.sound:
         return -DOUBTFUL  # what is right of hardly any text says little
     if more > 0 or left_out:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
-        if other.missing < first.missing and other.worth >= first.worth:
+        if other.missing < first.missing and other.checked.score >= first.checked.score:
             return 0.0  # a question that is doubted is better than one that is missed
         return LEAST_GAIN if other.amiss < first.amiss else _GAIN_WITHOUT_MORE
     return _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
@@ -306,7 +294,6 @@ class LinedPaper:
     pieces: list[Piece]
     language: str | None
     tables: PaperTables
-    tags: Sequence[str]
     repeated: Repeated
     headlines: Headlines = NO_HEADLINES
     # what the lines of one question came to: most questions are the same in every reading
@@ -359,24 +346,17 @@ class ReadPaper:
     answer_parts: Collection[int]
     outline: Outline = field(default_factory=Outline)
 
-    @property
-    def worth(self) -> float:
-        """What readings are compared by: contracts first, then what was learned of other papers."""
-        return self.checked.score + _TAGS_WEIGH * self.checked.agreement
-
     def exceeds(self, best: ReadPaper) -> bool:
-        """Whether this reading is worth more; where contracts tie, marks decide before tags.
-
-        Where they say the same as far more questions, tags say nothing.
-        """
-        for one, other in ((self, best), (best, self)):
-            if one.checked.score > other.checked.score and one.sound > _FAR_MORE * other.sound:
-                return one is self
-        alike = measure_alike(self.stretches) - measure_alike(best.stretches)
-        is_tie = alike != 0 and self.checked.score == best.checked.score
-        if abs(self.worth - best.worth) < _HARDLY and len(self.broken) != len(best.broken):
+        """Whether this reading keeps more; where it keeps as much, marks that mean the same decide."""
+        own, other = self.checked.score, best.checked.score
+        if own > other and self.sound > _FAR_MORE * best.sound:
+            return True
+        if other > own and best.sound > _FAR_MORE * self.sound:
+            return False
+        if abs(own - other) < _HARDLY and len(self.broken) != len(best.broken):
             return len(self.broken) < len(best.broken)
-        return alike > 0 if is_tie else self.worth > best.worth
+        alike = measure_alike(self.stretches) - measure_alike(best.stretches)
+        return alike > 0 if own == other else own > other
 
     @property
     def broken(self) -> set[str]:
@@ -462,8 +442,6 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     checked, results = check_reading(
         Reading(drafts, paper.pieces, stretches, keys, answer_parts, paper.repeated)
     )
-    agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
-    checked = replace(checked, agreement=agreement)
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results, answer_parts)
 
 

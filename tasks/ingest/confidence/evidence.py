@@ -41,7 +41,6 @@ def gather_paper(document: Row, questions: Sequence[Row], text: str, checked: Ch
         "contracts_any": float(bool(checked.breaches)),
         "contracts_unchecked": 1 / (1 + checked.kept),
         "margin_small": min(1.0, max(0.0, 1 - checked.margin)),
-        "tags_differ": 1 - checked.agreement,
         "doubt_mean": min(1.0, _mean(doubts)),
         "doubted_share": _mean([doubt > _LEAST_DOUBT for doubt in doubts]),
         "type_inferred_share": _mean(["type_inferred" in row["parse_notes"] for row in questions]),

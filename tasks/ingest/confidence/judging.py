@@ -209,7 +209,6 @@ def write_reading(evidence: Evidence, checked: Checked) -> str:
         "kept": checked.kept,
         "score": round(checked.score, 4),
         "margin": round(checked.margin, 4),
-        "agreement": round(checked.agreement, 4),
         "evidence": {name: round(number, 4) for name, number in evidence.items()},
     }
     return json.dumps(value, ensure_ascii=False)
@@ -221,9 +220,7 @@ def parse_reading(text: str | None) -> tuple[Evidence, Checked]:
         return {}, Checked()
     value = json.loads(text)
     breaches = tuple(Breach(**breach) for breach in value["breaches"])
-    return value["evidence"], Checked(
-        breaches, value["kept"], value["score"], value["margin"], value.get("agreement", 1.0)
-    )
+    return value["evidence"], Checked(breaches, value["kept"], value["score"], value["margin"])
 
 
 def _find_reason(share: float, checked: Checked, terms: Terms) -> str | None:

@@ -31,12 +31,11 @@ class Checked:
     """How far a reading keeps what the paper says of itself.
 
     `kept` counts the contracts that could be checked and hold. `score` lies between 0 and 1: the questions that no
-    breach concerns, among those found and those missed. `margin` is how much more the reading is worth than the next best, 1
-    where there was no other. `agreement` is how far its questions begin where the learned tagger says (F1).
+    breach concerns, among those found and those missed. `margin` is how much more the reading keeps than the next best, 1
+    where there was no other.
     """
 
     breaches: tuple[Breach, ...] = ()
     kept: int = 0
     score: float = 1.0
     margin: float = 1.0
-    agreement: float = 1.0

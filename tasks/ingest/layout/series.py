@@ -111,7 +111,7 @@ def read_series_mark(place: int, text: str) -> SeriesMark | None:
     return None if mark is None else SeriesMark(place, *mark)
 
 
-@lru_cache(maxsize=1 << 14)  # the tagger and every search for readings ask it of the same lines
+@lru_cache(maxsize=1 << 14)  # every search for readings asks it of the same lines
 def _read_mark(text: str) -> tuple[int, int, str] | None:
     """Where the mark at the beginning of a line ends, its value and family."""
     match = _MARK.match(text)

@@ -315,15 +315,15 @@ def test_no_heading_is_a_question_whose_parts_have_the_marks_of_questions_below_
     assert len(found.drafts) == len(terms) + len(offered) or "parts_few" in list_contracts(found.checked)
 
 
-def test_where_contracts_tie_marks_that_mean_the_same_decide_before_tags() -> None:
-    def read(asking: int, agreement: float, score: float = 1.0) -> ReadPaper:
+def test_where_contracts_tie_marks_that_mean_the_same_decide() -> None:
+    def read(asking: int, score: float = 1.0) -> ReadPaper:
         stretches = [Stretch(place, place, place, "cn", is_question=place < asking) for place in range(8)]
-        return ReadPaper([], [], "zh", [], stretches, Checked(score=score, agreement=agreement), [], ())
+        return ReadPaper([], [], "zh", [], stretches, Checked(score=score), [], ())
 
-    assert read(8, 0.7).exceeds(read(4, 0.8))
-    assert not read(4, 0.8).exceeds(read(8, 0.7))
-    assert read(8, 0.8).exceeds(read(8, 0.7))
-    assert read(4, 0.8).exceeds(read(8, 0.8, score=0.9))
+    assert read(8).exceeds(read(4))
+    assert not read(4).exceeds(read(8))
+    assert not read(8).exceeds(read(8))
+    assert read(4).exceeds(read(8, score=0.9))
 
 
 def test_numbered_rows_of_a_table_are_never_lost_without_a_word() -> None:

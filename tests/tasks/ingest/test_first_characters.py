@@ -23,7 +23,6 @@ from tasks.ingest.layout import (
     mending,
     option_chains,
 )
-from tasks.ingest.tagging import tagger
 from tasks.ingest.words import cleaning, grammar, labels, lexicon
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer, read_key
 from tasks.ingest.words.word_lists import WORDS
@@ -87,14 +86,6 @@ LOOKS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
     "an option of a list": (
         headings.FIRST_OPTION.match,
         lambda line: line.lstrip()[:1] in headings._OPTION_STARTS,
-    ),
-    "an answer, as the tagger sees it": (
-        lambda line: tagger._ANSWER.match(line),
-        lambda line: line.strip()[:1] in tagger._ANSWER_STARTS,
-    ),
-    "an option, as the tagger sees it": (
-        tagger._OPTION.match,
-        lambda line: line.strip()[:1] in tagger._OPTION_STARTS,
     ),
 }
 # The same lines in capitals, after a verb, before a key.
