@@ -124,7 +124,10 @@ class Command(TyperCommand):
 
 
 def _check_given_once(ctx: Any, given: list[Any]) -> None:
-    """Raise a usage error for an option that takes one value and was given several: all but the last would be lost."""
+    """Raise a usage error for an option of one value that was given several.
+
+    All but the last would be lost without a word.
+    """
     for option in given:
         takes_one = option.param_type_name == "option" and not (
             option.multiple or option.count or option.is_flag

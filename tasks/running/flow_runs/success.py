@@ -55,7 +55,10 @@ def check_judged(result: Mapping[str, Any]) -> None:
 
 
 def check_published(result: Mapping[str, Any]) -> None:
-    """Raise GateError when a gate kept the run from being published, with what kept its sessions open."""
+    """Raise GateError when a gate kept the run from being published.
+
+    It says what kept sessions open, too.
+    """
     if refusal := result.get("refusal"):
         raise GateError("\n".join([str(refusal), *describe_left_open(result["open_sessions"])]))
 
