@@ -48,7 +48,7 @@ def find_message_lines(path: Path) -> list[str]:
 
 
 def find_fault(line: str) -> str | None:
-    """Why a line cannot be typed: no such command, no such option of it, or more arguments than it takes."""
+    """Why a line cannot be typed: no such command or option, or more arguments than it takes."""
     command = _read_commands()
     words = re.sub(r"\"[^\"]*\"|'[^']*'", "X", re.split(r" (?:&&|[|>])", line)[0]).split()
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
