@@ -187,6 +187,7 @@ def test_what_was_answered_before_counts_when_a_run_is_continued(
     crowd: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And what others answered meanwhile: this process answers nothing."""
+
     async def sit_nothing(*_: object, **__: object) -> tuple[SittingReport, Counter[str]]:
         return SittingReport(crowd.plan.run_id), Counter()
 
