@@ -1,7 +1,8 @@
 -- What does thinking (or search) gain over the same model without it, by discipline?
 -- One row per variant, its base and discipline, and one with discipline null over all, of the editions in which both sat at least half of
--- their questions together. gain is the published difference of S (of the discipline's score), in points of 100, with a 95% interval; null
--- where the error of an edition's is not known. A base that is the reference sat further sets: they count in its score as in S, and their error in the interval.
+-- their questions together. gain is the published difference of S (of the discipline's score), in points of 100, with the 95% interval of
+-- that pair alone (those of several editions squared and added); null where the error of one is not known. A base that is the reference
+-- sat further sets: they count in its score as in S, and their error in the interval.
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
 -- A null month pools all months, each weighed by its common questions (pair_count).
 -- Marks of: every month
@@ -26,7 +27,8 @@ gains AS (
         own.score AS variant_score,
         base.score AS base_score,
         if(p.model_a = v.model, p.difference, -p.difference) AS gain,
-        p.difference_se,
+        if(p.model_a = v.model, p.difference_low, -p.difference_high) AS gain_low,
+        if(p.model_a = v.model, p.difference_high, -p.difference_low) AS gain_high,
         v.is_simulated
     FROM variants AS v
     JOIN edition_pairs AS p
@@ -61,9 +63,8 @@ pooled AS (
         sum(base_score * pair_count) / sum(pair_count) AS base_score,
         sum(gain * pair_count) / sum(pair_count) AS gain,
         -- A sum leaves out what is not known: one error that is missing would be one of 0.
-        CASE
-            WHEN count(difference_se) = count(*) THEN 1.96 * sqrt(sum((difference_se * pair_count) ** 2)) / sum(pair_count)
-        END AS reach,
+        if(count(gain_low) = count(*), sqrt(sum(((gain - gain_low) * pair_count) ** 2)) / sum(pair_count), NULL) AS reach_down,
+        if(count(gain_high) = count(*), sqrt(sum(((gain_high - gain) * pair_count) ** 2)) / sum(pair_count), NULL) AS reach_up,
         sum(pair_count)::BIGINT AS pair_count,
         is_simulated
     FROM gains
@@ -78,8 +79,8 @@ SELECT
     variant_score,
     base_score,
     gain,
-    gain - reach AS gain_low,
-    gain + reach AS gain_high,
+    gain - reach_down AS gain_low,
+    gain + reach_up AS gain_high,
     pair_count,
     is_simulated
 FROM pooled
