@@ -4,7 +4,7 @@
 -- that pair alone (those of several editions squared and added); null where the error of one is not known. A base that is the reference
 -- sat further sets: they count in its score as in S, and their error in the interval.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
--- A null month pools all months, each weighed by its common questions (pair_count).
+-- A null month pools all months, each weighed by its common questions (pair_count). Repetitions of a month are left out.
 -- Marks of: every month
 -- No rows: no candidate sat a month beside the model that it is a variant of: write `mode` and `base_model` in models.yaml, then `proctor monthly`.
 WITH variants AS (
@@ -50,6 +50,7 @@ gains AS (
         AND base.discipline = p.discipline
     WHERE p.prompt_style = $prompt_style
         AND p.is_paired
+        AND NOT e.is_repetition
         AND coalesce($simulated::BOOLEAN OR NOT p.is_simulated, e.is_shown_by_default)
         AND ($month::VARCHAR IS NULL OR p.month = $month)
 ),
