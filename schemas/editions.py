@@ -378,7 +378,10 @@ EDITION_PAIRS = Table(
         Column.text("model_a", "First candidate."),
         Column.text("model_b", "Second candidate."),
         Column.count("pair_count", "Questions that both have stars for."),
-        Column.flag("is_paired", "Whether they are at least half of the smaller sitting's questions, in every discipline."),
+        Column.flag(
+            "is_paired",
+            "Whether they are at least half of the smaller sitting's questions, in every discipline.",
+        ),
         Column(
             "difference",
             "float",

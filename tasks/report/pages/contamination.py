@@ -36,7 +36,11 @@ def _read_recall(source: Source) -> Panel:
         values = {"models": flagged, "count": ours["model"].n_unique()}
         finding = _PAGE.say("recall" if flagged else "no_recall", values)
     return _PAGE.panel(
-        "recall", frame, params=source.shown, finding=finding, drawn=frame.sort("recalled_rate", descending=True)
+        "recall",
+        frame,
+        params=source.shown,
+        finding=finding,
+        drawn=frame.sort("recalled_rate", descending=True),
     )
 
 

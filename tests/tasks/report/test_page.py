@@ -288,7 +288,9 @@ def test_no_query_tells_of_simulated_candidates_beside_real_ones_unless_asked_fo
         takes = "simulated" in {parameter.name for parameter in query.parameters}
         for asked in [{}, *([{"simulated": True}] if takes else [])]:
             frame = run_named(name, dict(asked))
-            texts = frame.select(pl.col(pl.String).str.starts_with("sim-").any()).row(0) if frame.height else ()
+            texts = (
+                frame.select(pl.col(pl.String).str.starts_with("sim-").any()).row(0) if frame.height else ()
+            )
             if any(texts):
                 unsaid |= {name} - ({name} if "is_simulated" in frame.columns else set())
                 unasked |= {name} if not asked else set()
@@ -307,7 +309,15 @@ def build_both(real_month: str, simulated_month: str) -> dict[str, pl.DataFrame]
             pl.col(name).replace_strict(
                 {value: value and f"sim-{value}" for value in frame[name].unique()}, return_dtype=pl.String
             )
-            for name in ("run_id", "session_id", "model", "base_model", "set_id", "reference_model", "call_key")
+            for name in (
+                "run_id",
+                "session_id",
+                "model",
+                "base_model",
+                "set_id",
+                "reference_model",
+                "call_key",
+            )
             if name in frame.columns
         )
         for name, frame in build_season(months=[simulated_month], is_simulated=True).items()

@@ -131,7 +131,12 @@ def test_who_is_better_since_when_and_how_sure() -> None:
 
 
 def test_candidates_that_are_level_are_ahead_by_nothing_whoever_is_named_first() -> None:
-    level = PAIR | {"verdict": "not told apart", "difference": 0.0, "together_low": -8.0, "together_high": 8.0}
+    level = PAIR | {
+        "verdict": "not told apart",
+        "difference": 0.0,
+        "together_low": -8.0,
+        "together_high": 8.0,
+    }
     for row in (level, turn_row(level)):
         assert " is 0.0 points of S ahead (-8.0 to +8.0," in say(row)[0]
 
