@@ -218,7 +218,7 @@ def test_an_edition_is_found_by_its_name_by_its_run_or_as_the_last(lake: Lake) -
 
 def test_without_a_name_it_is_the_last_month_and_no_repetition_or_rehearsal_of_it(lake: Lake) -> None:
     found = lake.read("run_revisions")
-    others = [
+    others: list[dict[str, Any]] = [
         {"edition_id": "draw/1", "is_repetition": True},
         {"edition_id": "sim/1", "is_simulated": True, "month": "2099-12"},
         # The last to be planned, of a month that was held late.
