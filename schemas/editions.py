@@ -378,7 +378,10 @@ EDITION_PAIRS = Table(
         Column.text("model_a", "First candidate."),
         Column.text("model_b", "Second candidate."),
         Column.count("pair_count", "Questions that both have stars for."),
-        Column.flag("is_paired", "Whether the difference is taken on those; else between the two scores."),
+        Column.flag(
+            "is_paired",
+            "Whether they are at least half of the smaller sitting's questions, in every discipline.",
+        ),
         Column(
             "difference",
             "float",
@@ -403,7 +406,7 @@ EDITION_PAIRS = Table(
         Column(
             "together_low",
             "float",
-            "Lower end of an interval that holds in 95% of editions for all that was corrected over at once; it holds 0 exactly where the two are not told apart.",
+            "Lower end of an interval that holds in 95% of editions for all that was corrected over at once; it holds 0 exactly where the two are not told apart (an end of 0 is not in it).",
             low=-100,
             high=100,
         ),
@@ -456,7 +459,7 @@ IMPROVEMENTS = Table(
         Column(
             "together_low",
             "float",
-            "Lower end of an interval that holds for all of them at once in 95% of cases; it holds 0 exactly where the change is no more than noise.",
+            "Lower end of an interval that holds for all of them at once in 95% of cases; it holds 0 exactly where the change is no more than noise (an end of 0 is not in it).",
             low=-100,
             high=100,
         ),

@@ -138,8 +138,10 @@ def suggest(name: str, known: Iterable[str]) -> str:
     # Only a mistake pays for it.
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    # Names in the wrong case have no letter in common.
+    by_folded = {one.casefold(): one for one in known}
+    near = get_close_matches(name.casefold(), list(by_folded), n=1)
+    return f" Did you mean {by_folded[near[0]]!r}?" if near else ""
 
 
 def is_interruption(error: BaseException) -> bool:

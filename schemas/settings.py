@@ -602,11 +602,7 @@ def load_settings() -> Settings:
 def read_setting(name: str, text: str) -> Any:
     """The value that a setting would have; raises UsageError for a name or a value that is none."""
     if name not in Settings.model_fields:
-        close = get_close_matches(name, Settings.model_fields, n=1)
-        raise UsageError(
-            f"There is no setting {name!r}. "
-            + (f"Is {close[0]!r} meant?" if close else "`proctor settings` lists them.")
-        )
+        raise _refuse_name(name)
     try:
         return getattr(Settings.model_validate({name: text}), name)
     except ValidationError as error:
@@ -616,13 +612,21 @@ def read_setting(name: str, text: str) -> Any:
 def _explain(error: ValidationError) -> UsageError:
     first = error.errors(include_input=False, include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+        return _refuse_name(name, f"{find_toml()}: ")
     what = first["msg"].removeprefix("Value error, ").rstrip(".")
     if not name:
         return _refuse_toml(what)
     end = "" if what.endswith("?") else "."
     return UsageError(
-        f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {what}{end} Correct it and run again."
+        f"Setting {name!r} ({PREFIX}{str(first['loc'][0]).upper()} or {TOML_NAME}): {what}{end} Correct it and run again."
     )
+
+
+def _refuse_name(name: str, place: str = "") -> UsageError:
+    close = get_close_matches(name, Settings.model_fields, n=1)
+    hint = f"Is {close[0]!r} meant?" if close else "`proctor settings` lists them."
+    return UsageError(f"{place}There is no setting {name!r}. {hint}")
 
 
 def _refuse_toml(what: str) -> UsageError:

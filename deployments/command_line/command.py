@@ -84,6 +84,9 @@ class Command(TyperCommand):
         """Read what was typed; with --json a mistake in it is a JSON document, too."""
         is_json = "--json" in args
         try:
+            if not ctx.resilient_parsing:
+                # Parsing takes words away from what it is given.
+                _check_given_once(ctx, self.make_parser(ctx).parse_args(args=list(args))[2])
             return super().parse_args(ctx, args)
         except _Misuse as error:
             if not is_json:
@@ -118,6 +121,19 @@ class Command(TyperCommand):
                 "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
                 INTERRUPTED,
             )
+
+
+def _check_given_once(ctx: Any, given: list[Any]) -> None:
+    """Raise a usage error for an option of one value that was given several.
+
+    All but the last would be lost without a word.
+    """
+    for option in given:
+        takes_one = option.param_type_name == "option" and not (
+            option.multiple or option.count or option.is_flag
+        )
+        if takes_one and given.count(option) > 1:
+            raise typer.BadParameter("it is given more than once and takes one value.", ctx=ctx, param=option)
 
 
 def _name_place(error: OSError, params: Mapping[str, Any]) -> tuple[str, int]:

@@ -299,8 +299,11 @@ def examine_models(settings: Settings, note: NoteFinding) -> None:
 
     try:
         registry = read_registry(settings.registry_path)
+        # Those that settings name are models of it.
+        for name in (*settings.judges, *([settings.reference_model] if settings.reference_model else [])):
+            registry.get(name)
     except ProctorError as error:
-        note("models", error, False, f"correct {settings.registry_path}")
+        note("models", error, False, f"correct {settings.registry_path}, or the setting that names a model")
         return
     models = registry.models.values()
     keyless = sorted({f"{model.key_variable} (for {model.name})" for model in models if not model.has_key})

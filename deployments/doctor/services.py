@@ -63,6 +63,7 @@ def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
             settings.budget_usd is not None,
             "set PROCTOR_BUDGET_USD for the worker",
         )
+    if schedules or settings.notify:
         _examine_recipients(settings, note)
 
 

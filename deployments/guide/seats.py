@@ -29,6 +29,9 @@ _MORE: Final = "…"
 _LOCAL_URL: Final = "http://127.0.0.1:8000/v1"
 _JUDGE_HELP: Final = "It must not be one of the candidates, and better not of one of their families."
 
+# What a simulation costs. Without a price no budget would hold it, and so no schedule.
+_FREE: Final = (0.0, 0.0)
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -38,7 +41,7 @@ class _Place:
     key_variable: str
     organisation: str
     is_simulated: bool
-    prices: tuple[float | None, float | None] = (None, None)
+    prices: tuple[float | None, float | None]
 
     @classmethod
     def read(cls, model: RegisteredModel) -> _Place:
@@ -175,7 +178,7 @@ def _find_wrong(talk: Talk, role: str, answers: GivenAnswers) -> list[Registered
 
 def _mark_simulated(talk: Talk, models: Sequence[RegisteredModel]) -> None:
     for model in models:
-        place = replace(_Place.read(model), is_simulated=True, prices=(None, None))
+        place = replace(_Place.read(model), is_simulated=True, prices=_FREE)
         _add_model(talk, model.name, place, ",".join(model.roles), models)
 
 
@@ -332,7 +335,7 @@ def _ask_place(
         check=lambda text: _check_owner(text, found.names),
     )
     if is_simulated:
-        return _Place(url, key_variable, organisation, is_simulated), found.names
+        return _Place(url, key_variable, organisation, is_simulated, _FREE), found.names
     # A model without a key stands on a machine of one's own, mostly; a provider's price is never guessed.
     priced = _write_prices(like) or ("0, 0" if key_variable == _NO_KEY else "")
     question = "Dollars per million tokens read and written (0, 0 on your own machine)"

@@ -15,7 +15,7 @@ from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import RunWishes, read_plan
 from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import keep_public_log
-from tasks.exam.run_progress import writing_progress
+from tasks.exam.run_progress import read_run_progress, writing_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.models import ModelClient
@@ -63,9 +63,12 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     with open_ledger(settings.ledger_address) as ledger:
         plan = read_plan(ledger, run_id)
         with Progress(f"evaluate {run_id}: answers", plan.call_count) as progress:
+            # What was answered before counts, and what other processes answer meanwhile.
+            progress.reach(read_run_progress(ledger, run_id).done)
             report, calls = asyncio.run(
                 _sit(ledger, run_id, plan.budget_usd, progress, in_batches=in_batches)
             )
+            progress.reach(read_run_progress(ledger, run_id).done)
         keep_public_log(ledger, settings)
     return {
         "sessions": report.session_count,

@@ -70,14 +70,15 @@ class Failure:
 
     def advise(self, model: RegisteredModel) -> str:
         """What to do about it."""
+        # 402 is said without a code of its own by some (DeepSeek, OpenRouter).
+        if self.status_code == 402 or self.code in QUOTA_CODES:
+            return "The account's quota is used up: raise it, then run again."
         if self.status_code in (401, 403):
             return f"Check the key in {model.key_variable or 'the endpoint'} and what it may use."
         if self.status_code == 404:
             return f"Check base_url and endpoint_model ({model.endpoint_model}) in the registry."
         if self.error == "connection":
             return f"Nothing answers at {show_web_address(model.base_url)}: start what serves it, or correct its address in the registry."
-        if self.code in QUOTA_CODES:
-            return "The account's quota is used up: raise it, then run again."
         if not self.is_retryable:
             return "Check the model's parameters in the registry, then run again."
         return "Run again: the call is sent again and nothing that was answered is paid for twice."

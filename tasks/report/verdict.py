@@ -65,7 +65,7 @@ def compare_pair(
         if one["is_simulated"] == row["is_simulated"]
     ]
     said = say_pair(row, disciplines)
-    gains = read("thinking_gain", {"prompt_style": style})
+    gains = read("thinking_gain", {"simulated": simulated, "prompt_style": style})
     effect = [
         say_thinking(gain)
         for gain in gains

@@ -65,10 +65,11 @@ def turn_row(row: Row) -> Row:
     turned = dict(row) | {"model_a": row["model_b"], "model_b": row["model_a"]}
     for name in [key for key in row if key.endswith("difference")]:
         stem = name.removesuffix("difference") or "together_"
-        turned[name] = None if row[name] is None else -row[name]
+        # Taken from 0: a minus sign would make a -0.0 of no difference.
+        turned[name] = None if row[name] is None else 0.0 - row[name]
         low, high = row.get(f"{stem}low"), row.get(f"{stem}high")
-        turned[f"{stem}low"] = None if high is None else -high
-        turned[f"{stem}high"] = None if low is None else -low
+        turned[f"{stem}low"] = None if high is None else 0.0 - high
+        turned[f"{stem}high"] = None if low is None else 0.0 - low
     for one, other in (("score_a", "score_b"), ("better_count", "worse_count")):
         if one in row:
             turned[one], turned[other] = row[other], row[one]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,8 @@ class Spearman:
 
     Attributes:
         rho: -1 to 1; null for fewer than three pairs, or when one list is all equal.
-        p_value: two-sided, by the t approximation (scipy's default, and what LLMEval-Fair's table 3 prints); null with rho.
+        p_value: two-sided, by the t approximation (scipy's default, and what LLMEval-Fair's table 3 prints), which is 0 for full
+            agreement of however few: never below the 2/n! of chance to agree or disagree fully. Null with rho.
     """
 
     rho: float | None
@@ -59,7 +61,9 @@ def compute_spearman(
     if count < 3 or len(set(first)) == 1 or len(set(second)) == 1:
         return Spearman(None, None, count)
     found = spearmanr(first, second)
-    return Spearman(float(found.statistic), float(found.pvalue), count)
+    return Spearman(
+        float(found.statistic), max(float(found.pvalue), 2 / math.factorial(min(count, 99))), count
+    )
 
 
 @dataclass(frozen=True)

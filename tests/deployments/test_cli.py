@@ -516,6 +516,8 @@ def test_the_shell_answers_statements_and_survives_mistakes(home: Path, warm: Pa
 
 def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
     from deployments.commands.exam.evaluate import render_exam
+    from schemas.errors import GateError
+    from tasks.running.flow_runs import check_published
 
     left_open = [
         {"session_id": f"s{number}", "model": model, "reason": reason}
@@ -532,6 +534,11 @@ def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
         "  2 of north, south: no reply",
         "  1 of south: key",
     ]
+    with pytest.raises(
+        GateError,
+        match=r"(?s)^Not published: open\.\n.*: 3\n  2 of north, south: no reply\n  1 of south: key$",
+    ):
+        check_published({"refusal": "Not published: open.", **result})
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -31,15 +32,30 @@ def find_command_lines(page: str) -> list[str]:
     return [one.group(1).strip() for one in found if one is not None]
 
 
+def find_message_lines(path: Path) -> list[str]:
+    """What the messages of a file give to be typed, in backticks; what is filled in is X."""
+    text = path.read_text(encoding="utf-8")
+    texts = [re.sub(r"\{\{.*?\}\}", "X", text)]
+    if "`proctor" in text and path.suffix == ".py":
+        nodes = list(ast.walk(ast.parse(text)))
+        pieces = [node.values for node in nodes if isinstance(node, ast.JoinedStr)]
+        pieces += [[node] for node in nodes if isinstance(node, ast.Constant)]
+        texts = [
+            "".join(str(getattr(one, "value", "X")) if isinstance(one, ast.Constant) else "X" for one in each)
+            for each in pieces
+        ]
+    return [" ".join(found.split()) for text in texts for found in re.findall(r"`proctor ([^`]+)`", text)]
+
+
 def find_fault(line: str) -> str | None:
-    """Why a line cannot be typed: no such command, or no such option of it."""
+    """Why a line cannot be typed: no such command or option, or more arguments than it takes."""
     command = _read_commands()
-    words = line.split()
+    words = re.sub(r"\"[^\"]*\"|'[^']*'", "X", re.split(r" (?:&&|[|>])", line)[0]).split()
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         word = words.pop(0)
         if words and f"{word} {words[0]}" in command.commands:
             word = f"{word} {words.pop(0)}"
-        if word == "…" or word == "COMMAND":
+        if word in ("…", "COMMAND", "X"):
             return None
         if word not in command.commands:
             return f"proctor {line}: there is no command {word}"
@@ -50,7 +66,30 @@ def find_fault(line: str) -> str | None:
         *(one for option in command.params for one in (*option.opts, *option.secondary_opts)),
     }
     unknown = [word for word in words if re.fullmatch(r"--[a-z-]+", word) and word not in known]
-    return f"proctor {line}: there is no option {', '.join(unknown)}" if unknown else None
+    if unknown:
+        return f"proctor {line}: there is no option {', '.join(unknown)}"
+    most = _count_arguments(command)
+    given = _list_arguments(command, words)
+    return f"proctor {line}: takes {most} arguments" if most is not None and len(given) > most else None
+
+
+def _count_arguments(command: Any) -> int | None:
+    """How many arguments a command takes; null for any number."""
+    taken = [option.nargs for option in command.params if option.param_type_name == "argument"]
+    return None if hasattr(command, "commands") or -1 in taken else sum(taken)
+
+
+def _list_arguments(command: Any, words: list[str]) -> list[str]:
+    """The words that are neither options nor their values."""
+    with_value = {
+        name for option in command.params if not getattr(option, "is_flag", True) for name in option.opts
+    }
+    pairs = zip(["", *words], words, strict=False)
+    return [
+        word
+        for before, word in pairs
+        if word != "…" and not word.startswith("--") and before not in with_value
+    ]
 
 
 @cache
@@ -63,6 +102,18 @@ def test_every_command_that_a_page_shows_exists_with_its_options() -> None:
     lines = [
         (page.name, line) for page in PAGES for line in find_command_lines(page.read_text(encoding="utf-8"))
     ]
+    assert [(name, fault) for name, line in lines if (fault := find_fault(line))] == []
+
+
+def test_every_command_that_a_message_names_exists_with_its_options() -> None:
+    paths = [
+        path
+        for folder in ("deployments", "flows", "tasks", "schemas", "warehouse")
+        for kind in ("py", "yaml", "sql", "j2", "html")
+        for path in sorted((ROOT / folder).rglob(f"*.{kind}"))
+    ]
+    lines = [(path.name, line) for path in paths for line in find_message_lines(path)]
+    assert len(lines) > 500
     assert [(name, fault) for name, line in lines if (fault := find_fault(line))] == []
 
 
@@ -89,3 +140,5 @@ def test_a_line_that_cannot_be_typed_is_found() -> None:
         find_fault("sql leaderboard --width") == "proctor sql leaderboard --width: there is no option --width"
     )
     assert find_fault("exam tokens") == "proctor exam tokens: there is no command tokens"
+    assert find_fault("judge --run 2026-11 --batch") is None
+    assert find_fault("judge 2026-11") == "proctor judge 2026-11: takes 0 arguments"

@@ -111,6 +111,8 @@ def test_a_table_has_them_above_it_at_80_columns_and_in_a_pipe(
     assert [word for word in ENGLISH if word not in told.partition("rank")[0]] == []
     mixed = ask("sql", "leaderboard_history")
     assert "of 36 rows)" in mixed
+    # What all rows have is said once, whatever else some of them have.
+    assert [line.count("rows)") for line in mixed.splitlines() if line.startswith("SIMULATED")] == [0]
     assert ask("sql", "judge_control_answers").startswith(("month", "run_id", "judge"))
 
 

@@ -57,6 +57,23 @@ def test_a_toml_that_is_none_is_named(tmp_path: Path) -> None:
         load_settings()
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("set_sise = 5", "proctor.toml: There is no setting 'set_sise'. Is 'set_size' meant?"),
+        ("qqq = 5", "proctor.toml: There is no setting 'qqq'. `proctor settings` lists them."),
+        ('two_persons = ["plan", "x"]', "Setting 'two_persons.1' (PROCTOR_TWO_PERSONS or proctor.toml): "),
+    ],
+)
+def test_a_line_of_a_toml_that_is_wrong_is_named_as_it_can_be_corrected(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    (tmp_path / "proctor.toml").write_text(f"{line}\n")
+    with pytest.raises(UsageError) as refused:
+        load_settings()
+    assert said in str(refused.value)
+
+
 def test_an_unknown_variable_is_refused_with_the_nearest_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROCTOR_SETSIZE", "5")
     with pytest.raises(UsageError, match=r"PROCTOR_SETSIZE .* PROCTOR_SET_SIZE"):

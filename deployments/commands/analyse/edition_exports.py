@@ -29,7 +29,7 @@ from warehouse.ledger.engine.opening import open_ledger
 
 export_app = typer.Typer(no_args_is_help=True)
 
-Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: the last edition.")]
+Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: that of the last month.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")]
 AsUser = Annotated[
     str, typer.Option("--as", help="Your user: questions and answers leave for an admin or examiner only.")

@@ -188,19 +188,16 @@ def _write_marks(rows: Rows) -> str | None:
         return None
     from tasks.report import describe_grade, describe_marks
 
-    said = [
-        (f"{name}: {about}", count)
-        for marks, count in _count_values(rows, "marks").items()
-        for _, name, about in describe_marks(marks, "en")
-    ]
-    said += [
-        (f"Attested: {describe_grade({'grade': grade}, 'en')}.", count)
-        for grade, count in _count_values(rows, "grade").items()
-    ]
+    said: Counter[str] = Counter()
+    for marks, count in _count_values(rows, "marks").items():
+        for _, name, about in describe_marks(marks, "en"):
+            said[f"{name}: {about}"] += count
+    for grade, count in _count_values(rows, "grade").items():
+        said[f"Attested: {describe_grade({'grade': grade}, 'en')}."] += count
     return (
         "\n".join(
             f"{text}{'' if count == len(rows.rows) else f' ({count} of {len(rows.rows)} rows)'}"
-            for text, count in said
+            for text, count in said.items()
         )
         or None
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from deployments.flow_runs import run_flow
 from schemas.settings import GUIDED_VARIABLE, load_settings
 from tasks.exam.month import check_reachable, preview_month, preview_target
 from tasks.exam.plan import RunWishes
+from tasks.running.flow_runs import describe_left_open
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -103,17 +103,10 @@ def preview(
 
 def render_exam(result: dict[str, Any]) -> list[str]:
     """What was sat, judged and landed; sessions that stayed open are counted by their cause."""
-    left_open = result["open_sessions"]
     # Where nobody was due there is no run to name.
     left_out = {"open_sessions"} if result.get("run_id") else {"open_sessions", "run_id"}
     lines = render_entries({name: value for name, value in result.items() if name not in left_out})
-    if not left_open:
-        return lines
-    lines.append(f"Sessions that stayed open: {len(left_open)}")
-    for reason, count in Counter(str(session["reason"]) for session in left_open).most_common():
-        models = sorted({str(session["model"]) for session in left_open if session["reason"] == reason})
-        lines.append(f"  {count} of {', '.join(models)}: {reason}")
-    return lines
+    return [*lines, *describe_left_open(result["open_sessions"])]
 
 
 def _run_exam(
@@ -139,8 +132,8 @@ def _run_exam(
     elif result.get("outside"):
         first = result["outside"][0]
         then = (
-            f"proctor exam sessions {result['run_id']} lists the sessions to sit; "
-            f"proctor exam token candidate:{first} --session SESSION lets {first} sit it (proctor exam serve)"
+            f"`proctor exam sessions --run {result['run_id']}` lists the sessions to sit; "
+            f"`proctor exam token candidate:{first} --session SESSION` lets {first} sit it (`proctor exam serve`)"
         )
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"

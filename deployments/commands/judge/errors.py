@@ -113,7 +113,8 @@ def report(sample: Sample = "") -> None:
     """
     with open_lake(load_settings(), read_only=True) as lake:
         found = compare_labels(lake, sample or None)
-        shares = lake.run_named("error_shares").to_dicts()
+        # The sample may be of simulated candidates, also beside real ones.
+        shares = lake.run_named("error_shares", {"simulated": True}).to_dicts()
     lines = [
         f"Sample {found['sample_id']}: {found['drawn']} drawn, {found['labelled_by_people']} labelled by people."
     ]

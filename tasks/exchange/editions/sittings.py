@@ -65,11 +65,17 @@ class Sitting:
 def read_edition(lake: Lake, name: str) -> dict[str, Any]:
     """The edition of that name, or the last one of a run of that name.
 
-    Without a name, it is the last of all. Beside its own columns it has the `grade` by which it is attested.
+    Without a name, it is that of the last month, a repetition or a rehearsal only where there is nothing else. Beside its own columns it has the `grade` by which it is attested.
     Raises UsageError that says what there is.
     """
     found = lake.read("run_revisions")
-    rows = found.filter((found["edition_id"] == name) | (found["run_id"] == name)) if name else found
+    if name:
+        rows = found.filter((found["edition_id"] == name) | (found["run_id"] == name))
+    else:
+        least_first = [True, True, False]
+        rows = found.sort(
+            "is_simulated", "is_repetition", "month", descending=least_first, maintain_order=True
+        )
     if rows.is_empty():
         known = ", ".join(found["edition_id"].tail(5)) or "none yet; `proctor publish` makes one"
         raise UsageError(f"There is no edition {name!r}. The last are: {known}.")

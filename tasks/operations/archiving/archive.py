@@ -108,7 +108,7 @@ def archive_runs(
     where the named run may not go, and what `archive_run` raises.
     """
     done = []
-    with hold_archives(settings, "archiving", wait_s=wait_s):
+    with hold_archives(settings, wait_s=wait_s):
         # What the lake lacks of the log's pages and of calls lands first: afterwards the ledger cannot give it any more.
         for land in (land_closed_sessions, land_access_log, land_paid_calls):
             land(ledger, lake)

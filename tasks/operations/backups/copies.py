@@ -52,7 +52,7 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     begin_backup(folder, begun_at)
     with (
         Progress("backup: files copied") as progress,
-        hold_archives(settings, "making a backup", wait_s=_WAIT_S),
+        hold_archives(settings, wait_s=_WAIT_S),
     ):
         target = BackupTarget(folder, progress.advance)
         stores, copied = _copy_home(settings, target)

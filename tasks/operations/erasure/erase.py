@@ -121,7 +121,7 @@ def erase_texts(
         open_ledger(settings.ledger_address) as ledger,
         claim_work(ledger, _CLAIM, "all", what="erasing"),
         # An archiving meanwhile would take texts to the lake again.
-        hold_archives(settings, "erasing"),
+        hold_archives(settings),
         open_lake(settings) as lake,
     ):
         plans = _plan(ledger, lake, settings, order)
@@ -153,7 +153,7 @@ def finish_erasures(
         if not wanted:
             return Erased((), {}, 0)
         rewritten: Counter[str] = Counter()
-        with hold_archives(settings, "erasing"), open_lake(settings) as lake:
+        with hold_archives(settings), open_lake(settings) as lake:
             for erasure in wanted:
                 rewritten.update(_erase_from_lake(ledger, lake, erasure, step))
             deleted = purge_files(lake, _TABLES)

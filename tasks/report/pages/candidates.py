@@ -33,7 +33,7 @@ def read_candidate(source: Source) -> dict[str, Panel]:
     return {
         "changes": replace(changes, frame=changes.frame.with_columns(pl.selectors.float().round(3))),
         "costs": _rest_on(source, "cost_per_point", LABELS["cost_of_one"], source.shown),
-        "gains": _rest_on(source, "thinking_gain", LABELS["thinking"], {}),
+        "gains": _rest_on(source, "thinking_gain", LABELS["thinking"], source.shown),
         "improved": _rest_on(source, "improvement_since", LABELS["has_it_changed"], latest),
         "families": _rest_on(source, "family_trajectories", LABELS["its_family"], source.shown),
     }

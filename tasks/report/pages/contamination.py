@@ -26,7 +26,7 @@ def read_contamination(source: Source) -> list[Panel]:
 
 
 def _read_recall(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("contamination_recall", {})).with_columns(
+    frame = round_last_digits(source.run_named("contamination_recall", source.shown)).with_columns(
         is_flagged=pl.col("recalled_low") > _FALSE_ALARM_PERCENT
     )
     finding = None
@@ -35,7 +35,13 @@ def _read_recall(source: Source) -> Panel:
         flagged = ours.filter(pl.col("is_flagged"))["model"].unique().sort().to_list()
         values = {"models": flagged, "count": ours["model"].n_unique()}
         finding = _PAGE.say("recall" if flagged else "no_recall", values)
-    return _PAGE.panel("recall", frame, finding=finding, drawn=frame.sort("recalled_rate", descending=True))
+    return _PAGE.panel(
+        "recall",
+        frame,
+        params=source.shown,
+        finding=finding,
+        drawn=frame.sort("recalled_rate", descending=True),
+    )
 
 
 def _read_leaks(source: Source) -> Panel:

@@ -22,8 +22,10 @@ def read_errors(source: Source) -> list[Panel]:
 
 
 def _read_shares(source: Source, query: str, by: str) -> Panel:
-    frame = round_last_digits(source.run_named(query, {}))
-    return _PAGE.panel(by, frame, finding=_find(frame, by), drawn=frame.sort(by, "error_class"))
+    frame = round_last_digits(source.run_named(query, source.shown))
+    return _PAGE.panel(
+        by, frame, params=source.shown, finding=_find(frame, by), drawn=frame.sort(by, "error_class")
+    )
 
 
 def _find(frame: pl.DataFrame, by: str) -> Words | None:

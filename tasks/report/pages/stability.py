@@ -18,7 +18,7 @@ def read_stability(source: Source) -> list[Panel]:
 
 
 def _read_order(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("rating_stability", {}))
+    frame = round_last_digits(source.run_named("rating_stability", source.shown))
     finding = None
     by_score = frame.filter((pl.col("method") == "score") & pl.col("spearman").is_not_null())
     if by_score.height:
@@ -29,13 +29,14 @@ def _read_order(source: Source) -> Panel:
     return _PAGE.panel(
         "order",
         frame,
+        params=source.shown,
         finding=finding,
         drawn=frame.filter(pl.col("set_id") == frame["set_id"][0]) if finding is not None else None,
     )
 
 
 def _read_resamples(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("repeat_stability", {})).with_columns(
+    frame = round_last_digits(source.run_named("repeat_stability", source.shown)).with_columns(
         low=pl.col("score_mean") - 1.96 * pl.col("score_variance").sqrt(),
         high=pl.col("score_mean") + 1.96 * pl.col("score_variance").sqrt(),
     )
@@ -46,6 +47,7 @@ def _read_resamples(source: Source) -> Panel:
     return _PAGE.panel(
         "resamples",
         frame.drop("low", "high"),
+        params=source.shown,
         finding=finding,
         drawn=frame.filter(pl.col("set_id") == frame["set_id"][0]) if frame.height else None,
     )

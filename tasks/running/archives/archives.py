@@ -72,11 +72,13 @@ def read_whole(
 
 
 @contextmanager
-def hold_archives(settings: Settings, what: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
+def hold_archives(settings: Settings, *, wait_s: float = WAIT_S) -> Iterator[None]:
     """Nothing leaves the ledger or comes back but by the block, while it runs.
 
-    It waits so long for who has them now, then raises StoreError; `what` says to others in words what the block is doing.
+    It waits so long for who has them now, then raises StoreError.
     """
+    # Who is refused does not know which of these the other one is at.
+    what = "making a backup, archiving, erasing or changing an archived run"
     with hold_work(settings, "archive", "all", what=what, wait_s=wait_s):
         yield
 
@@ -135,7 +137,7 @@ def bring_back(ledger: Ledger, lake: Lake, run_id: str) -> int:
     with ledger.read() as connection:
         if not archives.list_archives(connection, run_id=run_id):
             return 0
-    with hold_archives(lake.settings, f"bringing back the rows of run {run_id}"):
+    with hold_archives(lake.settings):
         return bring_back_held(ledger, lake, run_id)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from schemas.errors import FlowError, GateError
@@ -55,9 +55,21 @@ def check_judged(result: Mapping[str, Any]) -> None:
 
 
 def check_published(result: Mapping[str, Any]) -> None:
-    """Raise GateError when a gate kept the run from being published."""
+    """Raise GateError when a gate kept the run from being published.
+
+    It says what kept sessions open, too.
+    """
     if refusal := result.get("refusal"):
-        raise GateError(str(refusal))
+        raise GateError("\n".join([str(refusal), *describe_left_open(result["open_sessions"])]))
+
+
+def describe_left_open(sessions: Collection[Mapping[str, Any]]) -> list[str]:
+    """Lines about sessions that stayed open, counted by their cause; none where there are none."""
+    lines = [f"Sessions that stayed open: {len(sessions)}"] if sessions else []
+    for reason, count in Counter(str(session["reason"]) for session in sessions).most_common():
+        models = sorted({str(session["model"]) for session in sessions if session["reason"] == reason})
+        lines.append(f"  {count} of {', '.join(models)}: {reason}")
+    return lines
 
 
 def check_written(result: Mapping[str, Any]) -> None:

@@ -20,12 +20,12 @@ class Told(BaseModel):
         raise KeyboardInterrupt
 
 
-def run(body: Callable[[], None]) -> Result:
+def run(body: Callable[..., None], *typed: str) -> Result:
     """Run a command that needs no home."""
     app = typer.Typer()
     app.callback()(lambda: None)
     app.command("init", cls=Command)(body)
-    return CliRunner().invoke(app, ["init"])
+    return CliRunner().invoke(app, ["init", *typed])
 
 
 def test_a_signal_that_pydantic_wrapped_is_an_interruption() -> None:
@@ -59,3 +59,18 @@ def test_an_exit_keeps_its_code(code: int) -> None:
         raise typer.Exit(code)
 
     assert run(leave).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [(["--outside", "a", "--outside=b"], 2), (["--outside", "a"], 0), (["--yes", "--yes"], 0)],
+)
+def test_an_option_that_takes_one_value_is_given_once(typed: list[str], code: int) -> None:
+    """Click takes the last: of two candidates one would have been left out without a word."""
+
+    def plan(outside: str = "", yes: bool = False) -> None:
+        pass
+
+    done = run(plan, *typed)
+    assert done.exit_code == code
+    assert ("given more than once" in done.output) is (code == 2)

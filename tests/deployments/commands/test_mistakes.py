@@ -60,6 +60,7 @@ def check(done: Result, code: int, *says: str) -> None:
     ("typed", "says"),
     [
         (("sql", "leaderbord"), "There is no query 'leaderbord'. Did you mean 'leaderboard'?"),
+        (("sql", "STANDINGS"), "There is no query 'STANDINGS'. Did you mean 'standings'?"),
         (("models", "check", "sim-exmaple"), "Did you mean 'sim-example'?"),
         (("exam", "user", "add", "zhao", "--role", "anotator"), "Did you mean 'annotator'?"),
         (

@@ -357,6 +357,32 @@ def test_a_recipient_that_cannot_be_told_is_a_fault(tmp_path: Path) -> None:
         assert (line.what, line.severity == "fine") == ("told of failed runs", is_fine)
 
 
+def test_without_a_schedule_too_a_wrong_recipient_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs that cron starts tell of their failure as well."""
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    settings = make_settings(tmp_path, notify=["ops@example.org"])
+    found = Findings()
+    with open_ledger(settings.ledger_address) as ledger:
+        services.examine_prefect(settings, ledger, found)
+    assert ("told of failed runs", "wrong") in [(line.what, line.severity) for line in found.found]
+
+
+@pytest.mark.parametrize("named", [{"reference_model": "north-9"}, {"judges": ["north-9"]}])
+def test_a_setting_that_names_no_model_is_a_fault(tmp_path: Path, named: dict[str, Any]) -> None:
+    settings = make_settings(tmp_path, **named)
+    settings.registry_path.write_text(
+        "providers: {lab: {base_url: 'http://127.0.0.1:9/v1'}}\n"
+        "models: {north-1: {provider: lab, organisation: Lab, roles: [candidate, reference]}}\n"
+    )
+    found = Findings()
+    machine.examine_models(settings, found)
+    (line,) = found.found
+    assert (line.what, line.severity) == ("models", "wrong")
+    assert "there is no model 'north-9'; registered are north-1" in line.found
+
+
 def test_a_store_that_a_driver_cannot_open_is_a_finding() -> None:
     def make() -> Any:
         raise ValueError("postgresql://user:secret@host")

@@ -104,6 +104,9 @@ def test_a_simulation_is_recognised_at_its_address_and_asked_for_no_price(
         "own-1": True,
         "own-judge": True,
     }
+    # A schedule needs a budget, and a budget prices.
+    own = [models[name] for name in ("own-1", "own-judge")]
+    assert [(model.input_price_usd, model.output_price_usd) for model in own] == [(0.0, 0.0), (0.0, 0.0)]
     # What is answered later than it is asked is said to change nothing, and what is as it stands is not.
     register_models(Talk(), GivenAnswers(url=simulation, organisation="Other lab", judge_prices="2, 8"))
     told = capfd.readouterr().out.replace("\n", " ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
@@ -12,14 +13,16 @@ import pytest
 from sqlalchemy import update
 
 from schemas.errors import ProctorError, StoreError, UsageError
-from tasks.exam import run_progress
+from schemas.settings import load_settings
+from tasks.exam import run_progress, task
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
 from tasks.exam.run_progress import CandidateProgress, read_run_progress, writing_progress
-from tasks.exam.sitting import sit_sessions
+from tasks.exam.sitting import SittingReport, sit_sessions
 from tests.tasks.exam.world import (
     AnsweringClient,
     World,
+    answer_run,
     make_bank,
     make_model,
     make_registry,
@@ -178,3 +181,21 @@ def test_a_ledger_that_fails_while_progress_is_read_ends_no_run(
     asyncio.run(run())
     assert count >= 3
     assert (crowd.settings.home / run_progress.FILE_NAME).exists()
+
+
+def test_what_was_answered_before_counts_when_a_run_is_continued(
+    crowd: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what others answered meanwhile: this process answers nothing."""
+
+    async def sit_nothing(*_: object, **__: object) -> tuple[SittingReport, Counter[str]]:
+        return SittingReport(crowd.plan.run_id), Counter()
+
+    monkeypatch.delenv("PROCTOR_QUIET", raising=False)
+    monkeypatch.setenv("PROCTOR_HOME", str(crowd.settings.home))
+    monkeypatch.setenv("PROCTOR_LEDGER_URL", f"sqlite:///{tmp_path / 'ledger.sqlite'}")
+    load_settings.cache_clear()
+    monkeypatch.setattr(task, "_sit", sit_nothing)
+    answer_run(crowd.ledger, crowd.plan.run_id)
+    task.sit_run(crowd.plan.run_id)
+    assert f"evaluate {crowd.plan.run_id}: answers: 24 of 24 done" in capsys.readouterr().err

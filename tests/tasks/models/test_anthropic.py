@@ -179,6 +179,7 @@ def test_a_server_error_may_have_been_billed_and_is_booked_at_its_most(ledger: L
         ),
         (Fault(404, "not_found_error"), "404 not_found_error", "Check base_url and endpoint_model (claude)"),
         (Fault(402, "billing_error"), "402 billing_error", "The account's quota is used up"),
+        (Fault(402, "unknown_error"), "402 unknown_error", "The account's quota is used up"),
         (Fault(413, "request_too_large"), "413 request_too_large", "Check the model's parameters"),
     ],
 )

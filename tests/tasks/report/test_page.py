@@ -20,6 +20,7 @@ from tasks.report.pages.trends import read_trends
 from tasks.report.panels import NamedQuery, Source
 from tests.tasks.report.conftest import NOON, OpenSeason, render_leaderboard
 from tests.tasks.report.synthetic import CANDIDATES, REFERENCE, build_season
+from warehouse.lake.reading.queries import read_queries
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -264,23 +265,7 @@ def test_a_simulated_uncalibrated_season_says_so_in_banners(
 def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and_then_marked(
     open_season: OpenSeason, tmp_path: Path
 ) -> None:
-    real = build_season(months=["2025-07"])
-    invented = {
-        name: frame.with_columns(
-            pl.col(name).replace_strict(
-                {value: f"sim-{value}" for value in frame[name].unique()}, return_dtype=pl.String
-            )
-            for name in ("run_id", "session_id", "model", "set_id", "reference_model", "call_key")
-            if name in frame.columns
-        )
-        for name, frame in build_season(months=["2025-07"], is_simulated=True).items()
-        if name != "calibration"
-    }
-    both = {
-        name: pl.concat([frame, *([invented[name]] if name in invented else [])])
-        for name, frame in real.items()
-    }
-    run_named = open_season(both)
+    run_named = open_season(build_both("2025-07", "2025-07"))
 
     default = read_page(render_leaderboard(run_named, tmp_path / "default"))
     asked = read_page(render_leaderboard(run_named, tmp_path / "asked", include_simulated=True))
@@ -291,6 +276,57 @@ def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and
     assert banners(asked) == ["simulated"]
     marked = asked.xpath("//table[@id='board']/tbody/tr[not(@hidden)][th/span[contains(@class,'warn')]]")
     assert len(marked) == len(CANDIDATES)
+
+
+def test_no_query_tells_of_simulated_candidates_beside_real_ones_unless_asked_for_or_without_saying_so(
+    open_season: OpenSeason,
+) -> None:
+    run_named = open_season(build_both("2025-06", "2025-07"))
+
+    unsaid, unasked = set(), set()
+    for name, query in read_queries("analyses").items():
+        takes = "simulated" in {parameter.name for parameter in query.parameters}
+        for asked in [{}, *([{"simulated": True}] if takes else [])]:
+            frame = run_named(name, dict(asked))
+            texts = (
+                frame.select(pl.col(pl.String).str.starts_with("sim-").any()).row(0) if frame.height else ()
+            )
+            if any(texts):
+                unsaid |= {name} - ({name} if "is_simulated" in frame.columns else set())
+                unasked |= {name} if not asked else set()
+    of_costs, of_judges = {"cost_by_model", "cost_by_team"}, {"judge_means", "judge_control_answers"}
+    # What was paid was paid; what judges did is told month by month.
+    assert unasked == of_costs | of_judges | {"disputed_responses", "resolved_judgements"}
+    # Closed months of the last are frozen without it.
+    assert unsaid == of_costs | {"resolved_judgements"}
+
+
+def build_both(real_month: str, simulated_month: str) -> dict[str, pl.DataFrame]:
+    """A month of real candidates, and one of simulated candidates of other names."""
+    real = build_season(months=[real_month])
+    invented = {
+        name: frame.with_columns(
+            pl.col(name).replace_strict(
+                {value: value and f"sim-{value}" for value in frame[name].unique()}, return_dtype=pl.String
+            )
+            for name in (
+                "run_id",
+                "session_id",
+                "model",
+                "base_model",
+                "set_id",
+                "reference_model",
+                "call_key",
+            )
+            if name in frame.columns
+        )
+        for name, frame in build_season(months=[simulated_month], is_simulated=True).items()
+        if name != "calibration"
+    }
+    return {
+        name: pl.concat([frame, *([invented[name]] if name in invented else [])])
+        for name, frame in real.items()
+    }
 
 
 def test_the_page_needs_the_styles_and_scripts_beside_it_and_no_network(report_path: Path) -> None:

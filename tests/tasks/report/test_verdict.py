@@ -14,7 +14,7 @@ import pytest
 from schemas.errors import UsageError
 from tasks.report.panels import NamedQuery
 from tasks.report.verdict import ReadRows, SpokenVerdict, compare_pair, follow_candidate, follow_family
-from tasks.report.verdict_sentences import render_sentence, say_change, say_pair, write_signed
+from tasks.report.verdict_sentences import render_sentence, say_change, say_pair, turn_row, write_signed
 
 RunSql = Callable[[str], pl.DataFrame]
 PAIR: dict[str, Any] = {
@@ -128,6 +128,17 @@ def test_who_is_better_since_when_and_how_sure() -> None:
         "Over the 5 months since 2026-07 together, ash is better: by 8.0 points on average (4.5 to 11.5, with the same allowance for all pairs).",
         "It rests on the 1,000 questions that both answered.",
     ]
+
+
+def test_candidates_that_are_level_are_ahead_by_nothing_whoever_is_named_first() -> None:
+    level = PAIR | {
+        "verdict": "not told apart",
+        "difference": 0.0,
+        "together_low": -8.0,
+        "together_high": 8.0,
+    }
+    for row in (level, turn_row(level)):
+        assert " is 0.0 points of S ahead (-8.0 to +8.0," in say(row)[0]
 
 
 def test_an_interval_that_only_just_keeps_from_zero_says_so() -> None:

@@ -35,6 +35,13 @@ def test_too_few_pairs_or_a_constant_list_have_no_rho() -> None:
     assert compute_spearman([1, 1, 1], [1, 2, 3]) == Spearman(None, None, 3)
 
 
+def test_three_candidates_in_one_order_are_no_certainty() -> None:
+    # Of the six orders of three one agrees fully, and one disagrees fully.
+    for theirs in ([4, 5, 6], [6, 5, 4]):
+        assert compute_spearman([1, 2, 3], theirs).p_value == pytest.approx(1 / 3)
+    assert compute_spearman(range(200), range(200)).p_value == pytest.approx(0)
+
+
 def test_lists_of_different_length_are_refused() -> None:
     with pytest.raises(UsageError, match="one length"):
         compute_spearman([1, 2, 3], [1, 2])

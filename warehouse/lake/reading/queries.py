@@ -63,7 +63,7 @@ class Query:
         shown: columns that a narrow terminal shows first, in the header as `-- Shown: name, name`.
         no_rows: what must happen before it has a row, in the header as `-- No rows: sentence`; empty where the tables tell it.
         body: the one SELECT, without the header and without a semicolon. With `-- Marks of: NAME` in the header it has a last column
-            `marks` of the edition that each row names by its `edition_id`, `run_id` or `month`, or of those of `every month`.
+            `marks` of the edition that each row names by its `edition_id`, `run_id` or `month`, of all `draws` of its month, or of `every month`.
         header: the lines of the header below the question, as they are indented, without their `--`.
         frozen_order: columns by which the rows are ordered, of an analysis whose rows of closed months are frozen in `closed_NAME`; in
             the header as `-- Frozen in order of: name, name`. Every row rests on the rows of its own `month`.
@@ -181,6 +181,7 @@ def _add_marks(body: str, named_by: str) -> str:
         "run_id": "'run ' || run_id",
         "month": "month || ' ' || is_simulated",
         "every month": "'every ' || is_simulated",
+        "draws": "'draws of ' || month || ' ' || is_simulated",
     }[named_by]
     known = "(SELECT map(list(named_by), list(marks)) FROM edition_marks)"
     return f"SELECT *, {known}[{key}] AS marks\nFROM (\n{body}\n)"

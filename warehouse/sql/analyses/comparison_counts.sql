@@ -1,7 +1,7 @@
 -- Who beats whom on the same questions?
 -- One row per pair of candidates of one month: on how many questions of the same sets each had more stars than the other
 -- (repeats averaged), and on how many they were equal; a repetition of the month is left out. Input of Elo and Bradley-Terry (tasks/statistics/ratings/elo.py).
--- Parameters: $month (default null), $prompt_style (default zero_shot)
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- No rows: no two candidates sat the same questions of a published month: `proctor monthly` with two at least, or PROCTOR_SET_GROUPS=1 so that all share their sets.
 SELECT
     p.month,
@@ -17,6 +17,10 @@ WHERE p.prompt_style = $prompt_style
     AND p.discipline = 'all'
     AND NOT e.is_repetition
     AND p.pair_count > 0
-    AND p.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+    AND coalesce($simulated::BOOLEAN OR NOT p.is_simulated, e.is_shown_by_default)
+    AND p.month = coalesce($month::VARCHAR, (
+        SELECT max(month) FROM current_editions
+        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    ))
 GROUP BY p.month, p.model_a, p.model_b, p.is_simulated
 ORDER BY p.month, p.model_a, p.model_b

@@ -54,7 +54,8 @@ SELECT
     p.cost_per_1000_usd IS NOT NULL AND p.score IS NOT NULL AND NOT EXISTS (
         FROM priced AS o
         WHERE o.is_simulated = p.is_simulated
-            AND o.score >= p.score
+            -- What differs in the last bits only is equal.
+            AND round(o.score, 9) >= round(p.score, 9)
             AND o.cost_per_1000_usd < p.cost_per_1000_usd
     ) AS is_efficient,
     p.edition_id,

@@ -1,8 +1,9 @@
 -- Which responses do judges disagree about most?
 -- One row per response and pair of judges whose stars lie at least $least_distance apart, the furthest first, with both reasons. Each
 -- judge by the version of its prompt that counts; what could not be read is left out.
--- Parameters: $month (default null), $least_distance (default 2), $judge (default null)
--- A null month is the latest that was judged; $judge shows the pairs of one judge only.
+-- Parameters: $month (default null), $least_distance (default 2), $judge (default null), $simulated (default null)
+-- A null month is the latest that was judged; $judge shows the pairs of one judge only. Simulated candidates are left out of a month that
+-- has real ones, unless asked for.
 -- Shown: model, question_uuid, judge_a, stars_a, judge_b, stars_b
 -- No rows: no two judges lie so far apart on a response of the month; `--param least_distance=1` shows smaller disputes, and a second judge is asked by `proctor judge --run RUN` once it is registered.
 SELECT
@@ -26,4 +27,8 @@ WHERE a.attempt > 0
     AND abs(a.stars - b.stars) >= $least_distance::BIGINT
     AND a.month = coalesce($month::VARCHAR, (SELECT max(month) FROM judgements))
     AND coalesce($judge::VARCHAR IN (a.judge, b.judge), true)
+    AND coalesce(
+        $simulated::BOOLEAN OR NOT a.is_simulated,
+        NOT a.is_simulated OR NOT EXISTS (FROM judgements WHERE NOT is_simulated AND month = a.month)
+    )
 ORDER BY abs(a.stars - b.stars) DESC, a.session_id, a.seq, judge_a, judge_b

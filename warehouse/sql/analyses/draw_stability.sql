@@ -3,7 +3,7 @@
 -- sample variances. Further draws are made by `proctor evaluate --draw SIZE`; resamples of one draw are in repeat_stability.
 -- Parameters: $month (default null), $simulated (default null)
 -- Shown: model, draw_count, set_sizes, relative_scores, relative_score_mean, relative_score_variance
--- Marks of: month
+-- Marks of: draws
 -- No rows: no candidate sat two published runs of one month: `proctor evaluate --draw SIZE`, then `proctor judge --run RUN` and `proctor publish RUN`.
 SELECT
     l.month,

@@ -9,7 +9,8 @@ WITH latest AS (
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         AND NOT is_repetition
         AND family IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY month DESC) = 1
+    -- A month in which a discipline was missing has no score.
+    QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY score IS NULL, month DESC) = 1
 )
 
 SELECT

@@ -3,7 +3,7 @@
 -- first. difficulty is in logits (0 is average), discrimination how sharply the question separates; a question with few answers has large
 -- errors of both, and neither where the model was not fitted. mean_stars is what the month's candidates earned on it, zero-shot, in all runs of the month; null where it was
 -- not put in the month. Questions that do not fit are marked (is_misfit).
--- Parameters: $month (default null), $by (default difficulty), $least_answers (default 0)
+-- Parameters: $month (default null), $by (default difficulty), $least_answers (default 0), $simulated (default null)
 -- A null month is the latest that was published.
 -- Shown: question_uuid, discipline, difficulty, discrimination, mean_stars, answer_count
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
@@ -21,7 +21,11 @@ WITH marks AS (
     FROM edition_stars AS s
     JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
     WHERE s.prompt_style = 'zero_shot'
-        AND s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+        AND coalesce($simulated::BOOLEAN OR NOT s.is_simulated, e.is_shown_by_default)
+        AND s.month = coalesce($month::VARCHAR, (
+            SELECT max(month) FROM current_editions
+            WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        ))
     GROUP BY s.month, s.question_uuid, s.is_simulated
 ),
 
@@ -29,7 +33,11 @@ items AS (
     SELECT i.*
     FROM edition_items AS i
     JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
-    WHERE i.month <= coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+    WHERE coalesce($simulated::BOOLEAN OR NOT i.is_simulated, e.is_shown_by_default)
+        AND i.month <= coalesce($month::VARCHAR, (
+            SELECT max(month) FROM current_editions
+            WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        ))
     QUALIFY row_number() OVER (
         PARTITION BY i.question_uuid, i.is_simulated ORDER BY i.month DESC, e.planned_at DESC
     ) = 1

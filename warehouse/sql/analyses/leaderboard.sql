@@ -7,7 +7,7 @@
 -- A null month is the latest; $simulated true adds simulated candidates, false leaves them out in any case.
 -- Of the columns:
 --     interval_95  The 95% interval of S in words.
---     rank_range  Ranks that the data do not rule out (Holm, 5%), the best and the worst.
+--     rank_range  Ranks that the data do not rule out (5%, all pairs told together), the best and the worst.
 --     verdict  In words: from how many candidates of the month this one cannot be told.
 -- Shown: rank, model, score, interval_95, question_count, rank_range, rank_group, verdict
 -- Marks of: edition_id

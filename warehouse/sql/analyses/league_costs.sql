@@ -30,8 +30,10 @@ SELECT
     sum(call_count)::BIGINT AS call_count,
     sum(input_tokens)::BIGINT AS input_tokens,
     sum(output_tokens)::BIGINT AS output_tokens,
-    sum(cost_usd) AS cost_usd
+    sum(cost_usd) AS cost_usd,
+    leagues.is_simulated
 FROM spent
+JOIN leagues USING (league_id)
 WHERE league_id = coalesce($league_id::VARCHAR, league_id)
-GROUP BY league_id, domain, model, role
+GROUP BY league_id, domain, model, role, leagues.is_simulated
 ORDER BY league_id, domain, model, role

@@ -28,8 +28,10 @@ SELECT
     q.prompt_version AS question_prompt,
     a.prompt_version AS answer_prompt,
     e.prompt_version AS evaluation_prompt,
-    e.league_question_id
+    e.league_question_id,
+    leagues.is_simulated
 FROM league_evaluations AS e
+JOIN leagues ON leagues.league_id = e.league_id
 JOIN league_rounds AS r ON
     r.league_id = e.league_id
     AND r.domain = e.domain

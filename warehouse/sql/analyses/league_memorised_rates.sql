@@ -59,6 +59,8 @@ SELECT
     round(100 * least(1, (
         share + z2 / (2 * answer_count)
         + sqrt(z2 * (share * (1 - share) / answer_count + z2 / (4 * answer_count * answer_count)))
-    ) / (1 + z2 / answer_count)), 2) AS confirmed_rate_high
+    ) / (1 + z2 / answer_count)), 2) AS confirmed_rate_high,
+    leagues.is_simulated
 FROM rates
+JOIN leagues USING (league_id)
 ORDER BY league_id, domain, confirmed_rate DESC, answerer

@@ -59,8 +59,10 @@ SELECT
     coalesce(v.valid_count, 0) AS valid_count,
     coalesce(v.invalid_count, 0) AS invalid_count,
     q.parse_status,
-    q.league_question_id
+    q.league_question_id,
+    leagues.is_simulated
 FROM league_questions AS q
+JOIN leagues ON leagues.league_id = q.league_id
 LEFT JOIN nearest AS n ON n.league_id = q.league_id AND n.league_question_id = q.league_question_id
 LEFT JOIN validated AS v ON v.league_id = q.league_id AND v.league_question_id = q.league_question_id
 LEFT JOIN marked AS m ON m.league_id = q.league_id AND m.league_question_id = q.league_question_id

@@ -65,7 +65,8 @@ SELECT
     coalesce((f.asymptotes::JSON -> i.format ->> 0)::DOUBLE, 0) AS asymptote_1,
     coalesce((f.asymptotes::JSON -> i.format ->> 1)::DOUBLE, 0) AS asymptote_2,
     coalesce((f.asymptotes::JSON -> i.format ->> 2)::DOUBLE, 0) AS asymptote_3,
-    own.lineage_uuid IS NOT NULL OR theirs.lineage_uuid IS NOT NULL AS is_met
+    own.lineage_uuid IS NOT NULL OR theirs.lineage_uuid IS NOT NULL AS is_met,
+    e.is_simulated
 FROM edition_stars AS e
 JOIN owners ON owners.model = e.model
 JOIN items AS i ON i.question_uuid = e.question_uuid

@@ -23,14 +23,27 @@ WITH met AS (
     GROUP BY s.organisation, s.set_id, s.is_simulated
 ),
 
+-- Whose candidate is the reference meets an anchor in several sets: it was met with the first of them.
+first_met AS (
+    SELECT m.organisation, m.is_simulated, sets.lineage_uuid, arg_min(m.set_id, (m.first_month, m.set_id)) AS set_id
+    FROM met AS m
+    JOIN sets ON sets.set_id = m.set_id
+    SEMI JOIN current_bank AS b ON b.lineage_uuid = sets.lineage_uuid
+    GROUP BY m.organisation, m.is_simulated, sets.lineage_uuid
+),
+
 counted AS (
     SELECT
         m.*,
         count(DISTINCT sets.lineage_uuid) AS lineage_count,
-        count(DISTINCT b.lineage_uuid) AS banked_count
+        count(DISTINCT f.lineage_uuid) AS new_count
     FROM met AS m
     LEFT JOIN sets ON sets.set_id = m.set_id
-    LEFT JOIN (SELECT DISTINCT lineage_uuid FROM current_bank) AS b ON b.lineage_uuid = sets.lineage_uuid
+    LEFT JOIN first_met AS f
+        ON f.organisation = m.organisation
+        AND f.is_simulated = m.is_simulated
+        AND f.set_id = m.set_id
+        AND f.lineage_uuid = sets.lineage_uuid
     GROUP BY ALL
 )
 
@@ -42,8 +55,8 @@ SELECT
     models,
     session_count,
     lineage_count,
-    (sum(banked_count) OVER history)::BIGINT AS met_count,
-    sum(banked_count) OVER history / nullif((SELECT count(DISTINCT lineage_uuid) FROM current_bank), 0) AS met_share,
+    (sum(new_count) OVER history)::BIGINT AS met_count,
+    sum(new_count) OVER history / nullif((SELECT count(DISTINCT lineage_uuid) FROM current_bank), 0) AS met_share,
     is_simulated
 FROM counted
 WINDOW history AS (PARTITION BY organisation, is_simulated ORDER BY first_month, set_id ROWS UNBOUNDED PRECEDING)

@@ -29,7 +29,7 @@ history AS (
 
 pace AS (
     SELECT avg(new_count) AS new_count
-    FROM (SELECT new_count FROM months ORDER BY month DESC LIMIT $window)
+    FROM (SELECT new_count FROM months ORDER BY month DESC LIMIT greatest(1, $window))
 ),
 
 latest AS (

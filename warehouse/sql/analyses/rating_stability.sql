@@ -2,9 +2,17 @@
 -- One row per edition of a month, set, method and sample size: the rank correlation with the order by S on all questions
 -- (its mean and standard deviation over the samples), how many candidates have their final place, and by how many places
 -- the one farthest from it is off. Made by `proctor stability RUN`.
--- Parameters: $month (default null), $prompt_style (default zero_shot)
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- Shown: method, sample_size, spearman, spearman_sd, in_place_count, candidate_count, largest_rank_shift
 -- No rows: no samples were drawn from a published edition: `proctor stability RUN`.
+WITH curves AS (
+    SELECT c.*
+    FROM rating_curves AS c
+    JOIN current_editions AS e ON e.edition_id = c.edition_id AND e.month = c.month
+    WHERE c.prompt_style = $prompt_style
+        AND coalesce($simulated::BOOLEAN OR NOT c.is_simulated, e.is_shown_by_default)
+)
+
 SELECT
     c.month,
     c.edition_id,
@@ -19,9 +27,7 @@ SELECT
     any_value(c.sample_count) AS sample_count,
     any_value(c.question_count) AS question_count,
     c.is_simulated
-FROM rating_curves AS c
-SEMI JOIN current_editions AS e ON e.edition_id = c.edition_id AND e.month = c.month
-WHERE c.prompt_style = $prompt_style
-    AND c.month = coalesce($month::VARCHAR, (SELECT max(month) FROM rating_curves WHERE prompt_style = $prompt_style))
+FROM curves AS c
+WHERE c.month = coalesce($month::VARCHAR, (SELECT max(month) FROM curves))
 GROUP BY c.month, c.edition_id, c.set_id, c.method, c.sample_size, c.is_simulated
 ORDER BY c.month, c.edition_id, c.set_id, c.sample_size, c.method DESC

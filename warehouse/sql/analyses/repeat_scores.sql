@@ -1,6 +1,6 @@
 -- What did every single repeat score?
 -- One row per session of one month's editions; nothing is averaged. relative_score is R on its own pairs.
--- Parameters: $month (default null), $prompt_style (default null)
+-- Parameters: $month (default null), $prompt_style (default null), $simulated (default null)
 -- A null month is the latest, a null style is all of them.
 -- Marks of: run_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
@@ -26,6 +26,10 @@ SELECT
     s.is_simulated
 FROM edition_sessions AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
-WHERE s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+WHERE coalesce($simulated::BOOLEAN OR NOT s.is_simulated, e.is_shown_by_default)
+    AND s.month = coalesce($month::VARCHAR, (
+        SELECT max(month) FROM current_editions
+        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    ))
     AND s.prompt_style = coalesce($prompt_style::VARCHAR, s.prompt_style)
 ORDER BY s.is_simulated, s.run_id, s.model, s.prompt_style, s.repeat, s.set_id

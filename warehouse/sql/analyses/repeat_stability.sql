@@ -2,19 +2,21 @@
 -- One row per edition of a month, set and candidate: S of every resample of the set's questions and R against the reference
 -- on the same resample, their means and sample variances over the resamples. Made by `proctor stability RUN`: by default
 -- three of 1,000, one of 2,000 and one of 4,000; is_larger_than_set where a size is more than the set has.
--- Parameters: $month (default null), $prompt_style (default zero_shot)
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- Shown: set_id, model, relative_score_mean, relative_score_variance, score_mean, score_variance, resample_count
 -- Marks of: edition_id
 -- No rows: no samples were drawn from a published edition: `proctor stability RUN`.
-WITH resamples AS (
+WITH drawn AS (
     SELECT b.*
     FROM bootstrap_scores AS b
-    SEMI JOIN current_editions AS e ON e.edition_id = b.edition_id AND e.month = b.month
+    JOIN current_editions AS e ON e.edition_id = b.edition_id AND e.month = b.month
     WHERE b.discipline IS NULL
         AND b.prompt_style = $prompt_style
-        AND b.month = coalesce($month::VARCHAR, (
-            SELECT max(month) FROM bootstrap_scores WHERE prompt_style = $prompt_style
-        ))
+        AND coalesce($simulated::BOOLEAN OR NOT b.is_simulated, e.is_shown_by_default)
+),
+
+resamples AS (
+    SELECT * FROM drawn WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM drawn))
 ),
 
 relative AS (

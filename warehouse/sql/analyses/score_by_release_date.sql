@@ -25,7 +25,8 @@ SELECT
     score,
     score_sd,
     relative_score,
-    coalesce(score > max(score) OVER (
+    -- What differs in the last bits only is equal.
+    coalesce(round(score, 9) > max(round(score, 9)) OVER (
         PARTITION BY is_simulated ORDER BY release_date
         RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 1 DAY PRECEDING
     ), TRUE) AS is_best_so_far,

@@ -11,7 +11,8 @@ SELECT
     s.discipline,
     (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
         / (s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count) AS stars,
-    s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count AS repeat_count
+    s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count AS repeat_count,
+    s.is_simulated
 FROM edition_stars AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
 WHERE s.prompt_style = $prompt_style

@@ -1,8 +1,10 @@
 -- What does thinking (or search) gain over the same model without it, by discipline?
--- One row per variant, its base and discipline, and one with discipline null over all. Paired: only questions of one set and
--- style with stars for both, each candidate's repeats averaged first. gain is in points of 100 and has a 95% interval.
--- Parameters: $month (default null), $prompt_style (default zero_shot)
--- A null month pools all months, each weighed by its questions. Over all disciplines each weighs as in S.
+-- One row per variant, its base and discipline, and one with discipline null over all, of the editions in which both sat at least half of
+-- their questions together. gain is the published difference of S (of the discipline's score), in points of 100, with the 95% interval of
+-- that pair alone (those of several editions squared and added); null where the error of one is not known. A base that is the reference
+-- sat further sets: they count in its score as in S, and their error in the interval.
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
+-- A null month pools all months, each weighed by its common questions (pair_count). Repetitions of a month are left out.
 -- Marks of: every month
 -- No rows: no candidate sat a month beside the model that it is a variant of: write `mode` and `base_model` in models.yaml, then `proctor monthly`.
 WITH variants AS (
@@ -22,18 +24,11 @@ gains AS (
         v.mode,
         nullif(p.discipline, 'all') AS discipline,
         p.pair_count,
-        coalesce(
-            avg(if(p.model_a = v.model, p.stars_a, p.stars_b) / p.pair_count) FILTER (p.discipline <> 'all') OVER pair,
-            if(p.model_a = v.model, p.stars_a, p.stars_b) / p.pair_count
-        ) AS pair_variant_stars,
-        coalesce(
-            avg(if(p.model_a = v.model, p.stars_b, p.stars_a) / p.pair_count) FILTER (p.discipline <> 'all') OVER pair,
-            if(p.model_a = v.model, p.stars_b, p.stars_a) / p.pair_count
-        ) AS pair_base_stars,
-        if(p.model_a = v.model, p.stars_a, p.stars_b) / p.pair_count AS own_variant_stars,
-        if(p.model_a = v.model, p.stars_b, p.stars_a) / p.pair_count AS own_base_stars,
+        own.score AS variant_score,
+        base.score AS base_score,
         if(p.model_a = v.model, p.difference, -p.difference) AS gain,
-        p.difference_se,
+        if(p.model_a = v.model, p.difference_low, -p.difference_high) AS gain_low,
+        if(p.model_a = v.model, p.difference_high, -p.difference_low) AS gain_high,
         v.is_simulated
     FROM variants AS v
     JOIN edition_pairs AS p
@@ -41,10 +36,41 @@ gains AS (
         AND p.model_b = greatest(v.model, v.base_model)
         AND p.is_simulated = v.is_simulated
     JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
+    JOIN edition_scores AS own
+        ON own.edition_id = p.edition_id
+        AND own.month = p.month
+        AND own.model = v.model
+        AND own.prompt_style = p.prompt_style
+        AND own.discipline = p.discipline
+    JOIN edition_scores AS base
+        ON base.edition_id = p.edition_id
+        AND base.month = p.month
+        AND base.model = v.base_model
+        AND base.prompt_style = p.prompt_style
+        AND base.discipline = p.discipline
     WHERE p.prompt_style = $prompt_style
         AND p.is_paired
+        AND NOT e.is_repetition
+        AND coalesce($simulated::BOOLEAN OR NOT p.is_simulated, e.is_shown_by_default)
         AND ($month::VARCHAR IS NULL OR p.month = $month)
-    WINDOW pair AS (PARTITION BY p.edition_id, p.model_a, p.model_b)
+),
+
+pooled AS (
+    SELECT
+        model,
+        base_model,
+        mode,
+        discipline,
+        sum(variant_score * pair_count) / sum(pair_count) AS variant_score,
+        sum(base_score * pair_count) / sum(pair_count) AS base_score,
+        sum(gain * pair_count) / sum(pair_count) AS gain,
+        -- A sum leaves out what is not known: one error that is missing would be one of 0.
+        if(count(gain_low) = count(*), sqrt(sum(((gain - gain_low) * pair_count) ** 2)) / sum(pair_count), NULL) AS reach_down,
+        if(count(gain_high) = count(*), sqrt(sum(((gain_high - gain) * pair_count) ** 2)) / sum(pair_count), NULL) AS reach_up,
+        sum(pair_count)::BIGINT AS pair_count,
+        is_simulated
+    FROM gains
+    GROUP BY model, base_model, mode, discipline, is_simulated
 )
 
 SELECT
@@ -52,16 +78,12 @@ SELECT
     base_model,
     mode,
     discipline,
-    -- As compute_score of tasks/statistics/score.py with one weight for all: held together by
-    -- tests/tasks/editions/test_one_score.py.
-    sum(if(discipline IS NULL, pair_variant_stars, own_variant_stars) * pair_count) / sum(pair_count) / 3 * 100
-        AS variant_score,
-    sum(if(discipline IS NULL, pair_base_stars, own_base_stars) * pair_count) / sum(pair_count) / 3 * 100 AS base_score,
-    sum(gain * pair_count) / sum(pair_count) AS gain,
-    sum(gain * pair_count) / sum(pair_count) - 1.96 * sqrt(sum((difference_se * pair_count) ** 2)) / sum(pair_count) AS gain_low,
-    sum(gain * pair_count) / sum(pair_count) + 1.96 * sqrt(sum((difference_se * pair_count) ** 2)) / sum(pair_count) AS gain_high,
-    sum(pair_count)::BIGINT AS pair_count,
+    variant_score,
+    base_score,
+    gain,
+    gain - reach_down AS gain_low,
+    gain + reach_up AS gain_high,
+    pair_count,
     is_simulated
-FROM gains
-GROUP BY model, base_model, mode, discipline, is_simulated
+FROM pooled
 ORDER BY model, base_model, discipline NULLS FIRST

@@ -194,8 +194,9 @@ SELECT
     p.pooled_count,
     p.pooled_from,
     p.pooled_difference,
-    greatest(-100, p.pooled_difference - p.pooled_reach) AS pooled_low,
-    least(100, p.pooled_difference + p.pooled_reach) AS pooled_high,
+    -- Of null and a bound DuckDB takes the bound.
+    if(p.pooled_reach IS NOT NULL, greatest(-100, p.pooled_difference - p.pooled_reach), NULL) AS pooled_low,
+    if(p.pooled_reach IS NOT NULL, least(100, p.pooled_difference + p.pooled_reach), NULL) AS pooled_high,
     n.is_paired,
     n.item_count,
     n.single_count,

@@ -1,8 +1,8 @@
 -- What is to be known of an edition wherever a number of it stands?
 -- One row per name by which rows say what they rest on: an edition; the last edition of a run (`run ` and its name); all last editions of a
--- month or of every month (`every`), repetitions left out, followed by whether they are simulated. marks is a text for reading, null where
--- nothing is to be known: `simulated`, `provisional`, `overridden GATE` for each gate that was shut when it was published, `text only` or
--- `with pictures` where questions with pictures were asked (`picture_scope`).
+-- month or of every month (`every`), repetitions left out, followed by whether they are simulated; those of a month with its repetitions
+-- (`draws of` the month). marks is a text for reading, null where nothing is to be known: `simulated`, `provisional`, `overridden GATE` for
+-- each gate that was shut when it was published, `text only` or `with pictures` where questions with pictures were asked (`picture_scope`).
 WITH marked AS (
     SELECT
         edition_id,
@@ -31,6 +31,8 @@ keyed AS (
     SELECT 'run ' || run_id, marks FROM last_editions
     UNION ALL
     SELECT month || ' ' || is_simulated, marks FROM last_editions WHERE NOT is_repetition
+    UNION ALL
+    SELECT 'draws of ' || month || ' ' || is_simulated, marks FROM last_editions
     UNION ALL
     SELECT 'every ' || is_simulated, marks FROM last_editions WHERE NOT is_repetition
 )

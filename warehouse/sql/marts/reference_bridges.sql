@@ -1,20 +1,45 @@
 -- How do two reference candidates compare?
 -- One row per ordered pair of references (and is_simulated). bridge is the factor that turns an R against from_reference into
 -- an R against to_reference: stars of from_reference over stars of to_reference on the questions that both sat in one
--- published run. Where they never did, a chain over other references is taken, the shortest one (of two equally short ones
+-- published run, zero-shot and each discipline in its weight, as in R. Where they never did, a chain over other references is taken, the shortest one (of two equally short ones
 -- that with more questions); step_count says how many bridges it has, pair_count is that of its weakest.
 -- A pair that no chain joins has no row: it needs a bridging run.
 WITH RECURSIVE reference_models AS (
     SELECT DISTINCT reference_model, is_simulated FROM current_editions
 ),
 
-paired AS (
-    SELECT p.model_a, p.model_b, p.stars_a, p.stars_b, p.pair_count, p.is_simulated
+parts AS (
+    SELECT
+        p.edition_id,
+        p.model_a,
+        p.model_b,
+        p.discipline,
+        p.stars_a,
+        p.stars_b,
+        p.pair_count,
+        (e.weights ->> ('$."' || p.discipline || '"'))::DOUBLE AS weight,
+        p.is_simulated
     FROM edition_pairs AS p
     JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
     SEMI JOIN reference_models AS a ON a.reference_model = p.model_a AND a.is_simulated = p.is_simulated
     SEMI JOIN reference_models AS b ON b.reference_model = p.model_b AND b.is_simulated = p.is_simulated
-    WHERE p.discipline = 'all' AND p.pair_count > 0
+    WHERE p.prompt_style = 'zero_shot' AND p.pair_count > 0
+),
+
+-- Editions from before they compared by discipline have the sum of all alone.
+paired AS (
+    SELECT
+        a.model_a,
+        a.model_b,
+        coalesce(sum(d.weight * d.stars_a / d.pair_count) * a.pair_count, a.stars_a) AS stars_a,
+        coalesce(sum(d.weight * d.stars_b / d.pair_count) * a.pair_count, a.stars_b) AS stars_b,
+        a.pair_count,
+        a.is_simulated
+    FROM parts AS a
+    LEFT JOIN parts AS d
+        ON d.edition_id = a.edition_id AND d.model_a = a.model_a AND d.model_b = a.model_b AND d.weight > 0
+    WHERE a.discipline = 'all'
+    GROUP BY a.edition_id, a.model_a, a.model_b, a.stars_a, a.stars_b, a.pair_count, a.is_simulated
 ),
 
 bridges AS (

@@ -6,9 +6,11 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import jsonschema
+import polars as pl
 import pytest
 import yaml
 
@@ -212,6 +214,20 @@ def test_an_edition_is_found_by_its_name_by_its_run_or_as_the_last(lake: Lake) -
     assert read_edition(lake, f"{RUN}/1") == read_edition(lake, RUN) == read_edition(lake, "")
     with pytest.raises(UsageError, match=f"{RUN}/1"):
         read_edition(lake, "no-such-run")
+
+
+def test_without_a_name_it_is_the_last_month_and_no_repetition_or_rehearsal_of_it(lake: Lake) -> None:
+    found = lake.read("run_revisions")
+    others: list[dict[str, Any]] = [
+        {"edition_id": "draw/1", "is_repetition": True},
+        {"edition_id": "sim/1", "is_simulated": True, "month": "2099-12"},
+        # The last to be planned, of a month that was held late.
+        {"edition_id": "late/1", "month": "2001-01"},
+    ]
+    rows = [found, *(found.with_columns(**{k: pl.lit(v) for k, v in one.items()}) for one in others)]
+    frames = {"run_revisions": pl.concat(rows), "graded_editions": lake.read("graded_editions")}
+
+    assert read_edition(cast("Lake", SimpleNamespace(read=frames.get)), "")["edition_id"] == f"{RUN}/1"
 
 
 def test_a_folder_that_cannot_be_written_is_named(

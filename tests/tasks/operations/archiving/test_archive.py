@@ -32,6 +32,7 @@ from tasks.running.archives import (
     bring_back_held,
     count_dated_before,
     find_lost_archives,
+    hold_archives,
     read_whole,
 )
 from tasks.running.claiming import claim_work
@@ -317,6 +318,14 @@ def test_rows_that_change_while_they_are_copied_stay(settings: Settings) -> None
     with pytest.raises(Exception, match="changed while they were copied"):
         archive(settings, step=step)
     assert archive(settings)[0].rows["llm_calls"] == 38
+
+
+def test_who_is_refused_is_told_what_the_other_one_may_be_at(settings: Settings) -> None:
+    with (
+        hold_archives(settings),
+        pytest.raises(StoreError, match="is making a backup, archiving, erasing or"),
+    ):
+        archive(settings)
 
 
 def test_a_lake_that_does_not_give_back_what_landed_takes_nothing(
