@@ -63,7 +63,7 @@ def choose_reading(
     makes them.
     """
     if not second.questions:
-        return first, False
+        return first if second.refused or not first.questions else _hold(first), False
     # what only the rules read, and is kept, is confirmed by nobody
     alike = {identify(row) for row in first.questions} & {identify(row) for row in second.questions}
     whole = _keep_passed_over(first, second)
@@ -71,6 +71,20 @@ def choose_reading(
     if is_scrap or _count_sound(whole) < _LEAST_SOUND * _count_sound(first):
         return _confirm(first, alike, options), False
     return _judge(whole, alike, options), True
+
+
+def _hold(first: ParsedDocument) -> ParsedDocument:
+    """The rules' reading of what a second reader takes for no paper, such as a sheet of answers."""
+    reason = (
+        f"Held: A second reader finds no question in it, the rules {len(first.questions)}. Correct how it is divided on the web desk, "
+        "or release it as it is: `proctor documents release`."
+    )
+    questions = [
+        row
+        | {"parse_confidence": min(float(row["parse_confidence"]), FIRST_ALONE), "status": "low_confidence"}
+        for row in first.questions
+    ]
+    return replace(first, document=first.document | {"status": "held", "error": reason}, questions=questions)
 
 
 def _confirm(

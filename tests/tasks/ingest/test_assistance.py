@@ -638,3 +638,20 @@ models:
         read_assist_model(settings, "nobody")
     monkeypatch.setenv("HOUSE_KEY", "k")
     assert read_assist_model(settings, "reader").name == "reader"
+
+
+def test_what_a_second_reader_takes_for_no_paper_is_held(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    paper = read(tmp_path, SURE)
+    assert paper.document["status"] == "parsed"
+    with serve(lambda text: make_reply()) as url:
+        (found,), _ = ask(ledger, settings, url, paper, reads_all=True)
+    assert [row["stem"] for row in found.questions] == [row["stem"] for row in paper.questions]
+    assert found.document["status"] == "held"
+    assert "finds no question in it, the rules 2" in found.document["error"]
+    assert {row["status"] for row in found.questions} == {"low_confidence"}
+    # a reply of which nothing is in the paper says nothing of it
+    with serve(lambda text: make_reply({"stem": ["99"], "type": "true_false"})) as url:
+        (kept,), _ = ask(ledger, settings, url, read(tmp_path, SURE.replace("地球", "火星")), reads_all=True)
+    assert kept.document["status"] == "parsed"
