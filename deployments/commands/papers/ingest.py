@@ -191,15 +191,15 @@ def _check(paths: list[Path], options: IngestOptions, assistance: AssistOptions,
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
     assist = assistance.assist
-    options = replace(options, shows_lines=bool(assist))
-    parsed = parse_document(paths[0], options)
     summary = AssistanceSummary()
     if assist:
         settings = load_settings()
         with open_ledger(settings.ledger_address) as ledger:
             model = read_assist_model(settings, assist)
             assistant = Assistant(ledger, settings, model, reads_all=assistance.assist_all)
-            (parsed,) = assistant.help_with([parsed], options, summary)
+            parsed = assistant.read_twice(paths[0], options, summary)
+    else:
+        parsed = parse_document(paths[0], options)
     page = out or load_settings().home / "checks" / f"{paths[0].name}.html"
     try:
         page.parent.mkdir(parents=True, exist_ok=True)

@@ -12,11 +12,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import BudgetError, RegistryError
 from tasks.ingest.answer_files import find_answered
-from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said
+from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said, parse_document
+from tasks.ingest.intake import use_spool
 from tasks.ingest.second_reader.choice import choose_reading, is_doubtful
 from tasks.ingest.second_reader.requests import (
     LEAST_WINDOW,
@@ -154,6 +156,13 @@ class Assistant:
                     cost += sent * MOST_PICTURE_TOKENS * self.model.input_price_usd / 1e6
                 most = None if most is None else most + cost
         return AssistanceEstimate(papers, documents, calls, characters, most, unknown)
+
+    def read_twice(self, path: Path, options: IngestOptions, summary: AssistanceSummary) -> ParsedDocument:
+        """One paper as the rules or as the model reads it; nothing is kept of it."""
+        with use_spool(self.settings.archive_dir) as spool:
+            options = replace(options, spool=spool, shows_lines=True)
+            (found,) = self.help_with([parse_document(path, options)], options, summary)
+        return replace(found, copy=None)
 
     def help_with(
         self, parsed: Sequence[ParsedDocument], options: IngestOptions, summary: AssistanceSummary

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -25,12 +26,15 @@ from sqlalchemy import func, select
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
+from tasks.ingest.intake import SPOOL, use_spool
 from tasks.ingest.landing import land_documents
+from tasks.ingest.readers.extraction import Extraction, Line
+from tasks.ingest.readers.keeping import drop_read, keep_read, name_kept, take_read
 from tasks.ingest.second_reader import asking
 from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, read_assist_model
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
-from tests.tasks.ingest.builders import write
+from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, paragraph, run, write
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -506,6 +510,7 @@ def test_landing_keeps_the_calls_and_marks_the_questions(
     assert isinstance(counts, dict)
     assert (counts["assisted_documents"], counts["assisted_questions"]) == (1, 2)
     assert summary.documents == {"parsed": 2} and again.skipped == 2
+    assert list((settings.archive_dir / SPOOL).iterdir()) == []
     landed = lake.query(
         "select list_contains(parse_notes, 'assisted') as assisted, count(*) as count from questions group by 1 order by 1"
     )
@@ -514,6 +519,45 @@ def test_landing_keeps_the_calls_and_marks_the_questions(
     assert calls.rows() == [("ingest", "writer", "done", "ingest")]
     beside = next((settings.archive_dir).rglob("*.json"))
     assert "question" in beside.read_text(encoding="utf-8")
+
+
+FORMATS: dict[str, bytes | str] = {
+    "tides.txt": "\r\n".join(["1. Which rise?", "A. tides", "B. stones"]),
+    "tides.docx": make_docx([paragraph(run(text)) for text in ("1. Which rise?", "A. tides", "B. stones")]),
+    "tides.xlsx": make_xlsx({"S": [["1. Which rise?"], ["A. tides"], ["B. stones"]]}),
+    "tides.html": "<html><body><p>1. Which rise?</p><p>A. <b>tides</b></p><p>B. stones</p></body></html>",
+    "tides.pdf": make_pdf([[(70, 700, "1. Which rise?"), (70, 680, "A. tides"), (70, 660, "B. stones")]]),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_paper_and_its_answer_file_are_opened_once_for_two_readings(
+    tmp_path: Path, ledger: Ledger, settings: Settings, name: str
+) -> None:
+    path = write(tmp_path, name, FORMATS[name])
+    answers = write(tmp_path, "tides answers.txt", "1. A")
+    said = {"number": "1", "type": "single_choice", "stem": "0", "options": {"A": "1", "B": "2"}}
+    with use_spool(settings.archive_dir) as spool:
+        options = replace(OPTIONS, spool=spool)
+        parsed = parse_document(path, options)
+        assert parsed.shown is not None and parsed.copy is not None
+        for file in (path, answers, parsed.copy):
+            file.unlink()
+        with serve(lambda _: make_reply(said | {"answer": "3:1. A", "key": "A"})) as url:
+            assistant = Assistant(ledger, settings, MODEL, url, reads_all=True)
+            (found,) = assistant.help_with([parsed], options, summary := AssistanceSummary())
+    assert (summary.taken, summary.failed) == (1, 0)
+    assert [(row["stem"], row["answer"]) for row in found.questions] == [("Which rise?", ["A"])]
+    assert not spool.exists()
+
+
+def test_of_what_was_kept_of_a_paper_nothing_is_run(tmp_path: Path) -> None:
+    keep_read(tmp_path / "copy", Extraction("test", "1", [Line("1. Why?")]), None)
+    assert take_read(tmp_path / "copy") == (Extraction("test", "1", [Line("1. Why?")]), None)
+    name_kept(tmp_path / "copy").write_bytes(pickle.dumps((print, None)))
+    assert take_read(tmp_path / "copy") is None
+    drop_read(tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == []
 
 
 READING = """
