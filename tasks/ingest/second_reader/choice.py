@@ -17,7 +17,7 @@ from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, set
 from tasks.ingest.contracts import UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument
 from tasks.ingest.second_reader.finder import read_core
-from tasks.ingest.second_reader.pointed import KEY_BY_READER, POINTED
+from tasks.ingest.second_reader.pointed import HOLDS_ANSWER, KEY_BY_READER, POINTED
 from tasks.ingest.words.labels import read_number
 
 CONFIRMED = "confirmed"
@@ -32,7 +32,7 @@ _LEAST_EXPECTED = 0.8
 _LEAST_SOUND, _LEAST_FOUND = 0.5, 0.2
 # What neither reader can know: a text that holds its answer, what OCR or a lost option changed. Such a question is no surer than before.
 _DOUBTS = {"ocr_unsure", "readings_differ", "option_empty", "options_equal"}
-_HOLDS_ANSWER, _MOST_OF_SHOWN = "text_holds_answer", 0.3
+_MOST_OF_SHOWN = 0.3
 
 
 def is_doubtful(parsed: ParsedDocument) -> bool:
@@ -185,6 +185,6 @@ def _judge_question(row: dict[str, Any], others: Collection[tuple[str, ...]]) ->
         sure = KEY_TOLD if KEY_BY_READER in notes else SECOND_ALONE
     if _DOUBTS & {*notes}:
         sure = min(sure, own)
-    if _HOLDS_ANSWER in notes:
+    if HOLDS_ANSWER in notes:
         sure = min(sure, _MOST_OF_SHOWN)
     return row | {"parse_notes": notes, "parse_confidence": sure}

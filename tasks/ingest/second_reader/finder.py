@@ -18,12 +18,16 @@ from tasks.ingest.words.answers import ANSWER_MARK
 
 @dataclass(frozen=True)
 class Pointed:
-    """Characters of one line, from `first` to `last`, or the line as a whole."""
+    """Characters of one line, from `first` to `last`, or the line as a whole.
+
+    `fills`: what stands there fills a sentence, and a blank is shown in its place.
+    """
 
     line: int
     first: int
     last: int
     is_whole: bool = False
+    fills: bool = False
 
 
 _REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：](.*)|$)", re.DOTALL)
@@ -195,39 +199,46 @@ class Finder:
                 found.update(starts[bisect_left(starts, begin) : bisect_right(starts, end)])
         return frozenset(found)
 
-    def make_pieces(
-        self, spans: Sequence[Pointed], without: Sequence[Pointed] = (), gap: str = ""
-    ) -> list[Piece]:
-        """Cleaned lines of these spans; `gap` stands where one holds others."""
-        answers = {one.line for one in without if one.is_whole}
-        # a line that is the answer, but for what is the answer as a whole: an option or a term is both
-        asked = [span for span in spans if span.line not in answers] or spans
+    def make_pieces(self, spans: Iterable[Pointed], without: Sequence[Pointed] = ()) -> list[Piece]:
+        """Cleaned lines of these spans; blanks stand where they hold what fills a sentence."""
         return [
             part
-            for span in asked
+            for span in spans
             for piece in self._pieces.get(span.line, ())
-            for part in self._cut(piece, span, without, gap)
+            for part in self._cut(piece, span, without)
         ]
 
-    def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed], gap: str) -> list[Piece]:
+    def make_option(self, spans: Sequence[Pointed], answer: Sequence[Pointed]) -> list[Piece]:
+        """The same, for what may be the answer as a whole: then it is shown."""
+        left, whole = self.make_pieces(spans, answer), self.make_pieces(spans)
+        is_mark = _count_words(left) == _count_words(whole)
+        return left if is_mark or any(_WORDS.search(piece.text) for piece in left) else whole
+
+    def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed]) -> list[Piece]:
         start = self.shown.starts[span.line]
 
-        def place(offset: int) -> int:
-            return bisect_left(piece.sources, start + offset)
+        def place(part: Piece, offset: int) -> int:
+            return bisect_left(part.sources, start + offset)
 
-        part = piece if span.is_whole else piece.cut(place(span.first), place(span.last))
-        inside = [
-            (max(one.first, span.first), min(one.last, span.last))
+        part = piece if span.is_whole else piece.cut(place(piece, span.first), place(piece, span.last))
+        inside = {
+            (max(one.first, span.first), min(one.last, span.last), one.fills and not one.is_whole)
             for one in without
             if one.line == span.line and one.first < span.last and span.first < one.last
-        ]
-        for begin, end in sorted(inside, reverse=True):
-            first, last = bisect_left(part.sources, start + begin), bisect_left(part.sources, start + end)
-            left = f"{part.text[:first]}{part.text[last:]}"
-            # an option or a term that is the answer as a whole is both
-            if first < last and _WORDS.search(left) is not None:
-                part = rewrite(part, last, gap, first)
+        }
+        for begin, end, fills in sorted(inside, reverse=True):
+            first, last = place(part, begin), place(part, end)
+            if first < last:
+                part = rewrite(part, last, _GAP if fills else "", first)
         return [part] if part.text.strip() else []
+
+
+def _count_words(pieces: Iterable[Piece]) -> int:
+    return sum(map(str.isalnum, "".join(piece.text for piece in pieces)))
+
+
+# What stands in a sentence for the words that fill it
+_GAP = "____"
 
 
 def _end_mark(text: str, place: int) -> int:

@@ -47,7 +47,7 @@ from tasks.ingest.words.labels import parse_label, read_number
 from tasks.ingest.words.lexicon import FineType, find_fine_type
 from tasks.ingest.words.points import BRACKETED, read_points
 
-POINTED, KEY_BY_READER = "assisted", "key_by_reader"
+POINTED, KEY_BY_READER, HOLDS_ANSWER = "assisted", "key_by_reader", "text_holds_answer"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     _take_own_material(found)
     # all of them first: an answer of one stands in what another shows
     answered = list(_find_answers(found, finder))
-    finder.keep_keys(span for one in answered if one.key for span in one.answer)
+    finder.keep_keys(span for one in answered for span in one.answer)
     drafts = [_make_draft(one, finder, stretches, language) for one in answered]
     drafts = [draft for draft in drafts if draft.stem or draft.options]
     _cut_second_numbers(drafts)
@@ -120,7 +120,10 @@ def _make_stretches(sections: object, shown: ShownLines) -> Iterator[Stretch]:
 
 @dataclass
 class _Parts:
-    """Where the parts of one question stand."""
+    """Where the parts of one question stand.
+
+    `holds_answer`: its text may print an answer that was pointed at and not found.
+    """
 
     entry: Mapping[str, Any]
     number: str
@@ -130,6 +133,12 @@ class _Parts:
     answer: list[Pointed] = field(default_factory=list)
     explanation: list[Pointed] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
+    holds_answer: bool = False
+
+    @property
+    def is_fill(self) -> bool:
+        """Whether the reader calls it a blank to be filled."""
+        return str(self.entry.get("type")) == "fill_in_the_blank"
 
 
 _LETTERS = tuple("ABCDEFGHIJ")
@@ -198,13 +207,22 @@ def _cut_second_numbers(drafts: Sequence[Draft]) -> None:
 _SHORT_ANSWER = 6
 
 
-def _is_own_text(answer: Pointed, one: _Parts) -> bool:
-    """Whether a reader points at an option or at a whole line of the stem: at what is asked."""
+def _is_own_text(answer: Pointed, one: _Parts, finder: Finder) -> bool:
+    """Whether a reader points at what is asked, and not at an answer.
+
+    That is an option or a whole line of the stem, unless something marks it, and of a passage what fills no blank of it.
+    """
     own = [span for _, spans in one.options for span in spans]
     is_option = any(
         span.line == answer.line and span.first <= answer.first and answer.last <= span.last for span in own
     )
-    return is_option or (answer.is_whole and any(span.line == answer.line for span in one.stem))
+    is_asked = answer.is_whole and any(span.line == answer.line for span in one.stem)
+    is_passage = (
+        not one.is_fill
+        and not (one.key or one.options)
+        and any(span.line == answer.line for span in one.material)
+    )
+    return (is_option or is_asked or is_passage) and not finder.is_marked(answer)
 
 
 def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
@@ -213,24 +231,23 @@ def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
         for reference in as_list(one.entry.get("answer")):
             line, quote = [*re.split("[:：]", str(reference), maxsplit=1), ""][:2]
             at = read_place(line)
-            if at is not None and 0 < len(quote.strip()) <= _SHORT_ANSWER:
-                span = finder.claim_answer(at, quote.strip(), one.number)
-                spans = [] if span is None else [span]
-            else:
-                spans = finder.find(reference) or []
-            one.answer += [span for span in spans if finder.is_marked(span) or not _is_own_text(span, one)]
+            quote = quote.strip()
+            span = finder.claim_answer(at, quote, one.number) if at is not None and quote else None
+            is_short = at is not None and 0 < len(quote) <= _SHORT_ANSWER
+            spans = [span] if span is not None else [] if is_short else finder.find(reference) or []
+            one.holds_answer |= not spans and any(part.line == at for part in (*one.stem, *one.material))
+            fills = not one.options and not one.key
+            one.answer += [
+                replace(span, fills=fills) for span in spans if not _is_own_text(span, one, finder)
+            ]
         one.explanation = finder.find(one.entry.get("explanation")) or []
         finder.claim([*one.answer, *one.explanation])
         yield one
 
 
-# what stands in a sentence for the words that fill it
-_GAP = "____"
-
-
 def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], language: str | None) -> Draft:
     fine = find_fine_type(str(one.entry.get("type") or ""))
-    draft = Draft(fine=fine, notes=[POINTED])
+    draft = Draft(fine=fine, notes=[POINTED, *([HOLDS_ANSWER] if one.holds_answer else [])])
     spans = [*one.stem, *(span for _, spans in one.options for span in spans)]
     own = [
         (finder.shown.starts[span.line] + span.first, finder.shown.starts[span.line] + span.last)
@@ -253,7 +270,7 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     draft.value = read_number(core) if "." not in core and "-" not in core else None
     beside = [span for _, spans in one.options for span in spans]
     keys = finder.list_keys([*one.stem, *one.material])
-    stem = finder.make_pieces(one.stem, [*printed, *beside, *keys], "" if one.options or one.key else _GAP)
+    stem = finder.make_pieces(one.stem, [*printed, *beside, *keys])
     material = finder.make_pieces(one.material, keys)
     if one.stem and not finder.is_numbered_before(one.stem[0], core):
         stem[:1] = [cut_number(piece, one.number) for piece in stem[:1]]
@@ -264,7 +281,7 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     draft.stem = clean_text(join_pieces(stem), language)
     _take_marks(draft)
     draft.material = clean_text(join_pieces(material), language) or None
-    offered = [(letter, finder.make_pieces(spans, printed)) for letter, spans in one.options]
+    offered = [(letter, finder.make_option(spans, printed)) for letter, spans in one.options]
     cleared = {letter for letter, spans in one.options if finder.is_labelled_before(spans[0])}
     draft.option_pieces = (
         cut_labels(offered)

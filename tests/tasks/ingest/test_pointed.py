@@ -317,3 +317,56 @@ def test_a_long_row_of_keys_without_numbers_is_given_out_in_order() -> None:
     ]  # fmt: skip
     found = point(*questions, shown=show("\n".join(lines)))
     assert "".join(one.answer[0] for one in found) == keys
+
+
+CLOZE = "Fill in the blanks.\nThe (1) tide rises twice a day,\nas the (2) gravitation of the (3) Moon pulls.\n(4) gravity"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"material": "1-3", "stem": "0"},
+        {"material": ["1", "2", "3"]},
+        {"stem": "1-3"},
+        {"stem": ["0", "1-3"]},
+    ],
+)
+def test_words_that_fill_a_shared_text_are_shown_with_none_of_its_questions(asked: dict[str, Any]) -> None:
+    places = {"1": "1:tide", "2": "2:gravitation", "3": "2:Moon", "4": "3:gravity"}
+    stems = {} if "stem" in asked else {number: {"stem": place} for number, place in places.items()}
+    drafts = point(
+        *(
+            {"number": number, "type": "fill_in_the_blank", "answer": place, **asked, **stems.get(number, {})}
+            for number, place in places.items()
+        ),
+        shown=show(CLOZE),
+    )
+    assert [draft.answer for draft in drafts] == [["tide"], ["gravitation"], ["Moon"], ["gravity"]]
+    for draft in drafts:
+        shown = f"{draft.material or ''}\n{draft.stem}"
+        assert not any(word in shown for word in ("tide", "gravitation", "Moon", "gravity"))
+        assert "The (1) ____ rises twice a day,\nas the (2) ____ of the (3) ____ pulls.\n(4) ____" in shown
+
+
+def test_a_passage_keeps_the_words_that_a_reader_finds_in_it() -> None:
+    text = "Read.\nTides rise because the Moon pulls.\n1. Why do tides rise?\n2. What pulls?"
+    one, other = point(
+        {"number": "1", "type": "short_answer", "material": "1", "stem": "2", "answer": "1:because the Moon pulls"},
+        {"number": "2", "type": "short_answer", "material": "1", "stem": "3", "answer": "1"},
+        shown=show(text),
+    )  # fmt: skip
+    assert one.answer == other.answer == []
+    assert one.material == other.material == "Tides rise because the Moon pulls."
+
+
+def test_the_blank_that_was_filled_is_the_one_behind_its_number() -> None:
+    (found,) = point(
+        {"number": "2", "type": "fill_in_the_blank", "stem": "0", "answer": "0:gravitation"},
+        shown=show("All gravitation pulls, and (2) gravitation of the Moon most."),
+    )
+    assert found.stem == "All gravitation pulls, and (2) ____ of the Moon most."
+
+
+def test_a_text_that_may_print_an_answer_that_was_not_found_is_doubted() -> None:
+    (found,) = point({"number": "5", "type": "fill_in_the_blank", "stem": "13", "answer": "13:Pariss"})
+    assert (found.answer, "text_holds_answer" in found.notes) == ([], True)
