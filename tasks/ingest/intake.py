@@ -5,11 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -141,20 +138,23 @@ def show_name(path: Path) -> str:
     return raw.decode("utf-8", errors="replace")
 
 
-@contextmanager
-def use_spool(archive: Path) -> Iterator[Path]:
+def open_spool(archive: Path) -> Path:
     """A folder of this process for copies, beside the archive; those of the dead are deleted."""
     folder = archive / SPOOL
     folder.mkdir(parents=True, exist_ok=True)
     for other in folder.iterdir():
         pid = other.name.partition("-")[0]
         if pid.isdigit() and not _is_alive(int(pid)):
-            shutil.rmtree(other, ignore_errors=True)
-    own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder))
-    try:
-        yield own
-    finally:
-        shutil.rmtree(own, ignore_errors=True)
+            close_spool(other)
+    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder))
+
+
+def close_spool(folder: Path) -> None:
+    """Delete a folder of copies with what is left in it."""
+    for file in folder.iterdir() if folder.is_dir() else ():
+        file.unlink(missing_ok=True)
+    if folder.is_dir():
+        folder.rmdir()
 
 
 def _is_alive(pid: int) -> bool:

@@ -25,7 +25,7 @@ from tasks.ingest.answer_files import find_companion
 from tasks.ingest.archiving import archive_document
 from tasks.ingest.corrected import add_known
 from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, list_sources, parse_sources
-from tasks.ingest.intake import show_name, take_in, use_spool
+from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.keeping import drop_read
 from tasks.ingest.removal import HELD, read_released
@@ -108,25 +108,29 @@ def land_documents(
     sources = list_sources(paths)
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
+    spool = open_spool(settings.archive_dir)
+    options = add_known(lake, replace(options, spool=spool, shows_lines=assistant is not None))
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
-    with ExitStack() as stack:
-        spool = stack.enter_context(use_spool(settings.archive_dir))
-        options = add_known(lake, replace(options, spool=spool, shows_lines=assistant is not None))
-        progress = stack.enter_context(Progress("ingest: documents", len(sources)))
-        # Who asks for documents to be read again wants it done, whatever others do.
-        claims = None if ledger is None or again else stack.enter_context(JobQueue(ledger, CLAIM))
-        share = DocumentShare(claims, lambda hashes: _read_known(lake, hashes), 2 * count)
-        new = share.take(_skip_known(None if again else lake, sources, summary, progress, options.max_bytes))
-        while True:
-            for chunk in _group(_count(parse_sources(new, options, count), progress)):
-                _land_chunk(lake, settings, chunk, summary, assistant, options)
-                share.release([str(one.path) for one in chunk])
-            if not share.has_left:
-                break
-            new = share.take_left()
-        summary.skipped += share.landed_by_others
-        progress.advance(share.landed_by_others)
+    try:
+        with Progress("ingest: documents", len(sources)) as progress, ExitStack() as stack:
+            # Who asks for documents to be read again wants it done, whatever others do.
+            claims = None if ledger is None or again else stack.enter_context(JobQueue(ledger, CLAIM))
+            share = DocumentShare(claims, lambda hashes: _read_known(lake, hashes), 2 * count)
+            new = share.take(
+                _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
+            )
+            while True:
+                for chunk in _group(_count(parse_sources(new, options, count), progress)):
+                    _land_chunk(lake, settings, chunk, summary, assistant, options)
+                    share.release([str(one.path) for one in chunk])
+                if not share.has_left:
+                    break
+                new = share.take_left()
+            summary.skipped += share.landed_by_others
+            progress.advance(share.landed_by_others)
+    finally:
+        close_spool(spool)
     return summary
 
 

@@ -174,9 +174,9 @@ def _estimate(
         found = assistant.estimate(papers)
     cost = (
         f"what it costs is not known. {found.unknown}"
-        if found.most_usd is None
-        else f"at most {found.most_usd:.4f} USD for one try each. A reply that is cut or cannot be read is asked for again; "
-        "PROCTOR_BUDGET_USD is never exceeded, and nothing is paid for twice."
+        if found.usd is None
+        else f"at most {found.usd:.4f} USD if each reply can be read. What is cut or cannot be read is asked for again, all in all for "
+        f"{found.most_usd:.4f} USD at most; PROCTOR_BUDGET_USD is never exceeded, and nothing is paid for twice."
     )
     lines = [
         f"Papers read: {found.papers}. {found.documents} of them would be put to the model {model.name}, in {found.calls} calls "

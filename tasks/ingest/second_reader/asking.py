@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import BudgetError, RegistryError
 from tasks.ingest.answer_files import find_answered
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said, parse_document
-from tasks.ingest.intake import use_spool
+from tasks.ingest.intake import close_spool, open_spool
 from tasks.ingest.second_reader.choice import choose_reading, is_doubtful
 from tasks.ingest.second_reader.requests import (
     LEAST_WINDOW,
     WINDOW,
     ShownPaper,
     Window,
+    count_put,
     end_window,
     join_replies,
     make_messages,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 # Every call is known by its text and this name, whatever the month: a text is never paid for twice.
 CALL_RUN = "ingest"
 TRIES = 2
+# So many calls for each window that a paper has at first: a reply that is cut makes smaller ones, and windows overlap.
+MOST_CALLS = 8
 # After so many documents in a row without a reply (each after all its attempts) the others are not put to the model.
 MOST_UNANSWERED = 3
 # Pages that go with one window as pictures, where the model sees them.
@@ -86,12 +89,16 @@ class AssistanceSummary:
 
 @dataclass(frozen=True)
 class AssistanceEstimate:
-    """How many of `papers` a model would read, and what one try costs at most, if known."""
+    """How many of `papers` a model would read, and what that costs, if known.
+
+    `calls` of `characters` cost `usd` at most if each reply can be read; with all that is asked again it is never more than `most_usd`.
+    """
 
     papers: int
     documents: int
     calls: int
     characters: int
+    usd: float | None
     most_usd: float | None
     unknown: str | None = None
 
@@ -133,35 +140,46 @@ class Assistant:
         from tasks.models.budget import compute_worst_cost
 
         papers = documents = calls = characters = 0
-        most: float | None = 0.0
+        once = most = 0.0
         unknown: str | None = None
         for one in parsed:
             papers += 1
             if one.shown is None or not self.is_asked(one):
                 continue
             documents += 1
-            line = 0
-            while line < one.shown.own:
-                window = make_window(one.shown, line, WINDOW, self.model.sees_pictures)
-                line = window.end
+            costs = []
+            for window in self.list_windows(one.shown):
                 calls += 1
                 characters += len(window.text)
                 try:
                     cost = compute_worst_cost(self.model, make_messages(window.text), self.model.parameters)
                 except BudgetError as error:
-                    most, unknown = None, str(error)
+                    unknown = str(error)
                     continue
                 if self.model.sees_pictures and self.model.input_price_usd is not None:
                     sent = min(len(window.pages), MOST_PAGES)
                     cost += sent * MOST_PICTURE_TOKENS * self.model.input_price_usd / 1e6
-                most = None if most is None else most + cost
-        return AssistanceEstimate(papers, documents, calls, characters, most, unknown)
+                costs.append(cost)
+            once += sum(costs)
+            most += MOST_CALLS * len(costs) * max(costs, default=0.0)
+        known = (once, most) if unknown is None else (None, None)
+        return AssistanceEstimate(papers, documents, calls, characters, *known, unknown)
+
+    def list_windows(self, shown: ShownPaper) -> list[Window]:
+        """The windows of a paper where no reply is cut and none overlap."""
+        found: list[Window] = []
+        while (line := found[-1].end if found else 0) < count_put(shown, WINDOW):
+            found.append(make_window(shown, line, WINDOW, self.model.sees_pictures))
+        return found
 
     def read_twice(self, path: Path, options: IngestOptions, summary: AssistanceSummary) -> ParsedDocument:
         """One paper as the rules or as the model reads it; nothing is kept of it."""
-        with use_spool(self.settings.archive_dir) as spool:
-            options = replace(options, spool=spool, shows_lines=True)
+        spool = open_spool(self.settings.archive_dir)
+        options = replace(options, spool=spool, shows_lines=True)
+        try:
             (found,) = self.help_with([parse_document(path, options)], options, summary)
+        finally:
+            close_spool(spool)
         return replace(found, copy=None)
 
     def help_with(
@@ -194,7 +212,7 @@ class Assistant:
             async with ModelClient(
                 self.ledger, self.settings, budget=summary.budget, simulated_url=self.simulated_url
             ) as client:
-                reader = _Reader(client, self.model, options, summary)
+                reader = _Reader(client, self, options, summary)
 
                 async def read(place: int) -> None:
                     results[place] = await reader.read(parsed[place])
@@ -216,9 +234,13 @@ class _Reader:
     """A model that reads papers through one client."""
 
     client: ModelClient
-    model: RegisteredModel
+    assistant: Assistant
     options: IngestOptions
     summary: AssistanceSummary
+
+    @property
+    def model(self) -> RegisteredModel:
+        return self.assistant.model
 
     async def read(self, parsed: ParsedDocument) -> ParsedDocument:
         """One document, as the rules or as the model reads it."""
@@ -267,20 +289,23 @@ class _Reader:
         """What the model says of a paper; the last question of a window is asked for again."""
         said: list[Mapping[str, Any]] = []
         line, size = 0, WINDOW
-        while line < shown.own:
+        left = iter(range(MOST_CALLS * len(self.assistant.list_windows(shown))))
+        while line < count_put(shown, size):
             window = make_window(shown, line, size, self.model.sees_pictures)
-            reply = await self._ask(parsed, window)
+            reply = await self._ask(parsed, window, left)
             if reply is None:
                 if size <= LEAST_WINDOW:
                     raise _Unusable
                 size //= 2  # the reply was cut: ask for less
                 continue
-            line, kept = end_window(reply, window, is_last=window.end >= shown.own)
+            line, kept = end_window(reply, window)
             said.append(kept)
         return join_replies(said)
 
-    async def _ask(self, parsed: ParsedDocument, window: Window) -> dict[str, Any] | None:
-        """The reply to a window; None for one that was cut short.
+    async def _ask(
+        self, parsed: ParsedDocument, window: Window, left: Iterator[int]
+    ) -> dict[str, Any] | None:
+        """The reply to a window; None for one that was cut short. Each call takes one of those that are `left`.
 
         Raises:
             _Unusable: no reply could be read.
@@ -289,7 +314,7 @@ class _Reader:
         from tasks.models.reading import parse_json_object
 
         pictures = await asyncio.to_thread(self._draw, parsed, window) if self.model.sees_pictures else ()
-        for attempt in range(TRIES):
+        for attempt, _ in zip(range(TRIES), left, strict=False):
             reply = await self.client.complete(
                 self.model,
                 CallRequest(
@@ -303,9 +328,10 @@ class _Reader:
             )
             if reply.status == "truncated":
                 return None
-            value = parse_json_object(reply.text, "questions") if reply.status == "answered" else None
-            if value is not None and isinstance(value.get("questions"), list):
-                return dict(value)
+            for name in ("questions", "keys") if reply.status == "answered" else ():
+                value = parse_json_object(reply.text, name)
+                if value is not None and isinstance(value[name], list):
+                    return dict(value)
         raise _Unusable
 
     def _draw(self, parsed: ParsedDocument, window: Window) -> tuple[SentPicture, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,37 +56,50 @@ class ShownPaper:
 
 @dataclass(frozen=True)
 class Window:
-    """Numbered lines of a paper from `first` to `end` (exclusive), and their pages."""
+    """Numbered lines of a paper, or of its answer file, from `first` to `end` (exclusive), and their pages."""
 
     text: str
     first: int
     end: int
     pages: Sequence[int]
+    is_last: bool = True
+    is_answers: bool = False
+
+
+def count_put(shown: ShownPaper, size: int) -> int:
+    """How many lines are put to a model in windows of this size.
+
+    They are the paper's own, and those of an answer file that is too long to go with each window.
+    """
+    own, answers = (
+        sum(len(line) + _FRAME for line in part)
+        for part in (shown.lines[: shown.own], shown.lines[shown.own :])
+    )
+    return len(shown.lines) if min(own, size) + answers > 2 * size else shown.own
 
 
 def make_window(shown: ShownPaper, first: int, size: int, names_pages: bool = False) -> Window:
     """The lines from `first` on, as many as fit into `size` characters (at least one).
 
-    The answer file goes with every window as far as it fits. `names_pages`: a line before those of every page names it.
+    The answer file goes with every window where it fits whole, else its lines are windows of their own after the paper's. `names_pages`: a
+    line before those of every page names it.
     """
+    is_answers = first >= shown.own
+    last = len(shown.lines) if is_answers else shown.own
     kept: list[str] = []
     length, line, page = 0, first, 0
-    while line < shown.own and (not kept or length + len(shown.lines[line]) + _FRAME < size):
-        if names_pages and shown.pages[line] > page:
+    while line < last and (not kept or length + len(shown.lines[line]) + _FRAME < size):
+        if names_pages and not is_answers and shown.pages[line] > page:
             page = shown.pages[line]
             kept.append(name_page(page))
         kept.append(f"{line}| {shown.lines[line]}")
         length += len(shown.lines[line]) + _FRAME
         line += 1
-    key: list[str] = []
-    for place in range(shown.own, len(shown.lines)):
-        length += len(shown.lines[place]) + _FRAME
-        if length > 2 * size:
-            break
-        key.append(f"{place}| {shown.lines[place]}")
-    text = "\n".join([*kept, *([ANSWER_FILE, *key] if key else [])])
+    beside = range(shown.own, len(shown.lines)) if count_put(shown, size) == shown.own else ()
+    told = [f"{place}| {shown.lines[place]}" for place in beside]
+    text = "\n".join([*([ANSWER_FILE] if is_answers else []), *kept, *([ANSWER_FILE, *told] if told else [])])
     pages = sorted({page for page in shown.pages[first:line] if page > 0})
-    return Window(text, first, line, pages)
+    return Window(text, first, line, pages, line >= last, is_answers)
 
 
 def name_page(page: int) -> str:
@@ -101,26 +115,29 @@ def make_messages(window: str) -> list[dict[str, str]]:
     ]
 
 
-def end_window(reply: Mapping[str, Any], window: Window, is_last: bool) -> tuple[int, Mapping[str, Any]]:
+def end_window(reply: Mapping[str, Any], window: Window) -> tuple[int, Mapping[str, Any]]:
     """Where the next window begins, and what is kept: what ends a window may be cut off."""
-    questions = _list_objects(reply.get("questions"))
-    if is_last or len(questions) < 2:
+    name, place = ("keys", "answer") if window.is_answers else ("questions", "stem")
+    if window.is_answers:  # it asks nothing, whatever a reader calls it
+        reply = {"keys": [*_list_objects(reply.get("questions")), *_list_objects(reply.get("keys"))]}
+    found = _list_objects(reply.get(name))
+    if window.is_last or len(found) < 2:
         return window.end, reply
-    first = min(_list_lines(questions[-1].get("material"), questions[-1].get("stem")), default=window.end)
+    first = min(_list_lines(found[-1].get("material"), found[-1].get(place)), default=window.end)
     middle = (window.first + window.end) // 2
     if first <= middle:  # its material begins far above: the question alone is read again
-        first = min(_list_lines(questions[-1].get("stem")), default=window.end)
+        first = min(_list_lines(found[-1].get(place)), default=window.end)
     # no nearer than the middle: a reply that names an early line last would be asked for line by line
     if not middle < first < window.end:
         return window.end, reply
     # what is below that line is read again: several questions may share the material that begins there
-    kept = [one for one in questions[:-1] if min(_list_lines(one.get("stem")), default=0) < first]
+    kept = [one for one in found[:-1] if min(_list_lines(one.get(place)), default=0) < first]
     sections = [
         one
         for one in _list_objects(reply.get("sections"))
         if min(_list_lines(one.get("line")), default=0) < first
     ]
-    return first, {**reply, "questions": kept, "sections": sections}
+    return first, {**reply, name: kept, "sections": sections}
 
 
 def _list_objects(value: object) -> list[dict[str, Any]]:
@@ -139,16 +156,40 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for name in ("sections", "questions", "keys")
     }
     open_ones = [one for one in parts["questions"] if not one.get("answer")]
-    at = 0
-    for key in parts.pop("keys"):
-        order = [*range(at, len(open_ones)), *range(at)]
-        found = next((one for one in order if _has_number(open_ones[one], key.get("number"))), None)
-        if found is not None:
-            open_ones[found] |= {name: key[name] for name in ("answer", "key", "explanation") if name in key}
-            at = found + 1
+    keys = parts.pop("keys")
+    asked, given = ([read_core(str(one.get("number") or "")) for one in ones] for ones in (open_ones, keys))
+    for at, place in _match(asked, given).items():
+        key = keys[at]
+        open_ones[place] |= {name: key[name] for name in ("answer", "key", "explanation") if name in key}
     return dict(parts)
 
 
-def _has_number(question: Mapping[str, Any], number: object) -> bool:
-    core = read_core(str(number or ""))
-    return bool(core) and not question.get("answer") and read_core(str(question.get("number") or "")) == core
+def _match(asked: Sequence[str], given: Sequence[str]) -> dict[int, int]:
+    """Which question each key answers, by their places.
+
+    As many as may be in their order, since every section may begin with 1, then those whose number one question has.
+    """
+    places: dict[str, list[int]] = {}
+    for place, number in enumerate(asked):
+        places.setdefault(number, []).append(place)
+    places.pop("", None)
+    # the longest common row: of every length the row that ends first, each with its last key and question and what is before
+    ends: list[int] = []
+    rows: list[tuple[int, int, Any]] = []
+    for at, number in enumerate(given):
+        for place in reversed(places.get(number, ())):
+            length = bisect_left(ends, place)
+            ends[length : length + 1] = [place]
+            rows[length : length + 1] = [(at, place, rows[length - 1] if length else None)]
+    found: dict[int, int] = {}
+    row = rows[-1] if rows else None
+    while row is not None:
+        at, place, row = row
+        found[at] = place
+    taken = {*found.values()}
+    for at, number in enumerate(given):
+        own = places.get(number, ())
+        if at not in found and len(own) == 1 and own[0] not in taken:
+            found[at] = own[0]
+            taken.add(own[0])
+    return found

@@ -26,7 +26,7 @@ from sqlalchemy import func, select
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
-from tasks.ingest.intake import SPOOL, use_spool
+from tasks.ingest.intake import SPOOL, open_spool
 from tasks.ingest.landing import land_documents
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.keeping import drop_read, keep_read, name_kept, take_read
@@ -361,6 +361,80 @@ def test_keys_in_a_later_window_answer_the_questions_before_them(
     assert [row["answer"] for row in found.questions] == [["rivers 1"], ["rivers 2"], ["rivers 3"]]
 
 
+@pytest.mark.parametrize("called", ["keys", "questions"])
+def test_an_answer_file_that_is_too_long_to_go_with_the_paper_is_read_in_windows_of_its_own(
+    tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch, called: str
+) -> None:
+    monkeypatch.setattr(asking, "WINDOW", 200)
+    asked = [f"{number}. Why is lake {letter}{number} deep?" for letter in "ab" for number in range(1, 11)]
+    told = [
+        f"{number}. rivers {letter}{number}\nand rain {letter}" for letter in "ab" for number in range(1, 11)
+    ]
+    write(tmp_path, "lakes answers.txt", "Answers\n" + "\n".join(told))
+    paper = read(tmp_path, "\n".join(["Lakes", *asked]), "lakes.txt")
+    sent: list[str] = []
+
+    def answer(window: str) -> dict[str, Any]:
+        sent.append(window)
+        lines = list_numbered(window)
+        questions = [
+            {"number": text.split(".")[0], "stem": number, "type": "short_answer"}
+            for number, text in lines
+            if text.endswith("?")
+        ]
+        keys = [
+            {
+                "number": text.split(".")[0],
+                "answer": [number, *(after for after, _ in lines[at + 1 : at + 2])],
+            }
+            for at, (number, text) in enumerate(lines)
+            if ". rivers" in text
+        ]
+        return make_reply(
+            content=json.dumps({"questions": questions, called: keys} if questions else {called: keys})
+        )
+
+    with serve(answer) as url:
+        (found,), _ = ask(ledger, settings, url, paper, reads_all=True)
+        (found_again,), repeated = ask(ledger, settings, url, paper, reads_all=True)
+    assert [row["answer"] for row in found.questions] == [
+        [f"rivers {letter}{number}\nand rain {letter}"] for letter in "ab" for number in range(1, 11)
+    ]
+    assert (found_again, repeated.calls["sent"]) == (found, 0)
+    windows = Assistant(ledger, settings, MODEL).list_windows(paper.shown) if paper.shown else []
+    shown = [int(number) for window in windows for number, _ in list_numbered(window.text)]
+    assert shown == list(range(1 + 20 + 1 + 40))
+    assert len(windows) <= len(sent) <= 2 * len(windows)
+
+
+def test_a_model_whose_replies_are_always_cut_is_not_asked_more_often_than_was_estimated(
+    tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "WINDOW", 800)
+    monkeypatch.setattr(asking, "LEAST_WINDOW", 1)
+    paper = read(tmp_path, "\n".join(f"Why is lake {number} deep?" for number in range(100)))
+    sent: list[str] = []
+
+    def answer(window: str) -> dict[str, Any]:
+        sent.append(window)
+        cut = make_reply(content='{"questions": [', finish="length")
+        # what can be read at last is one question of each window
+        return (
+            cut
+            if len(window) > 60
+            else make_reply({"stem": list_numbered(window)[0][0], "type": "short_answer"})
+        )
+
+    with serve(answer) as url:
+        (found,), summary = ask(ledger, settings, url, paper, reads_all=True)
+        priced = replace(MODEL, input_price_usd=2.0, output_price_usd=8.0)
+        estimate = Assistant(ledger, settings, priced, reads_all=True).estimate([paper])
+    assert (summary.failed, found.questions) == (1, paper.questions)
+    assert len(sent) == asking.MOST_CALLS * estimate.calls
+    assert estimate.usd is not None and estimate.most_usd is not None
+    assert estimate.usd < estimate.most_usd <= 1.2 * asking.MOST_CALLS * estimate.usd
+
+
 def test_who_sees_pictures_gets_the_pages(tmp_path: Path, ledger: Ledger, settings: Settings) -> None:
     from reportlab.pdfgen.canvas import Canvas
 
@@ -415,10 +489,12 @@ def test_an_estimate_asks_nothing_and_counts_what_would_be_asked(
     priced = replace(MODEL, input_price_usd=2.0, output_price_usd=8.0)
     found = Assistant(ledger, settings, priced).estimate(papers)
     assert (found.papers, found.documents, found.calls) == (2, 1, 1)
-    assert found.most_usd is not None and 0.01 < found.most_usd < 0.1
+    assert found.usd is not None and 0.01 < found.usd < 0.1
+    assert found.most_usd == pytest.approx(asking.MOST_CALLS * found.usd)
     every = Assistant(ledger, settings, priced, reads_all=True).estimate(papers)
-    assert (every.documents, every.most_usd or 0.0) > (1, found.most_usd)
-    assert Assistant(ledger, settings, replace(MODEL, input_price_usd=None)).estimate(papers).most_usd is None
+    assert (every.documents, every.usd or 0.0) > (1, found.usd)
+    free = Assistant(ledger, settings, replace(MODEL, input_price_usd=None)).estimate(papers)
+    assert (free.usd, free.most_usd) == (None, None)
 
 
 @pytest.mark.parametrize("reply", [make_reply(content="I cannot do that."), make_reply(content="")])
@@ -537,18 +613,16 @@ def test_a_paper_and_its_answer_file_are_opened_once_for_two_readings(
     path = write(tmp_path, name, FORMATS[name])
     answers = write(tmp_path, "tides answers.txt", "1. A")
     said = {"number": "1", "type": "single_choice", "stem": "0", "options": {"A": "1", "B": "2"}}
-    with use_spool(settings.archive_dir) as spool:
-        options = replace(OPTIONS, spool=spool)
-        parsed = parse_document(path, options)
-        assert parsed.shown is not None and parsed.copy is not None
-        for file in (path, answers, parsed.copy):
-            file.unlink()
-        with serve(lambda _: make_reply(said | {"answer": "3:1. A", "key": "A"})) as url:
-            assistant = Assistant(ledger, settings, MODEL, url, reads_all=True)
-            (found,) = assistant.help_with([parsed], options, summary := AssistanceSummary())
+    options = replace(OPTIONS, spool=open_spool(settings.archive_dir))
+    parsed = parse_document(path, options)
+    assert parsed.shown is not None and parsed.copy is not None
+    for file in (path, answers, parsed.copy):
+        file.unlink()
+    with serve(lambda _: make_reply(said | {"answer": "3:1. A", "key": "A"})) as url:
+        assistant = Assistant(ledger, settings, MODEL, url, reads_all=True)
+        (found,) = assistant.help_with([parsed], options, summary := AssistanceSummary())
     assert (summary.taken, summary.failed) == (1, 0)
     assert [(row["stem"], row["answer"]) for row in found.questions] == [("Which rise?", ["A"])]
-    assert not spool.exists()
 
 
 def test_of_what_was_kept_of_a_paper_nothing_is_run(tmp_path: Path) -> None:
