@@ -162,8 +162,8 @@ class Assistant:
                 costs.append(cost)
             once += sum(costs)
             most += MOST_CALLS * len(costs) * max(costs, default=0.0)
-        known = (once, most) if unknown is None else (None, None)
-        return AssistanceEstimate(papers, documents, calls, characters, *known, unknown)
+        usd, most_usd = (once, most) if unknown is None else (None, None)
+        return AssistanceEstimate(papers, documents, calls, characters, usd, most_usd, unknown)
 
     def list_windows(self, shown: ShownPaper) -> list[Window]:
         """The windows of a paper where no reply is cut and none overlap."""

@@ -16,9 +16,8 @@ from typing import Any
 from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
 from tasks.ingest.contracts import UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument
-from tasks.ingest.second_reader.finder import read_core
+from tasks.ingest.second_reader.labels import read_core, read_value
 from tasks.ingest.second_reader.pointed import HOLDS_ANSWER, KEY_BY_READER, POINTED
-from tasks.ingest.words.labels import read_number
 
 CONFIRMED = "confirmed"
 # What of each kind was right in papers that were read twice (docs/decisions/0122): questions that both read alike, those
@@ -96,7 +95,7 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     refused = {core for number in second.refused if (core := read_core(number))}
     ordered = sorted(second.questions, key=lambda row: row["text_start"])
     starts = [row["text_start"] for row in ordered]
-    numbers = [read_core(row["number_label"]) for row in ordered]
+    values = [read_value(row["number_label"]) for row in ordered]
     known = {row["question_uuid"] for row in ordered}
     kept = []
     for row in first.questions:
@@ -107,9 +106,8 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
         beside = slice(max(at - 1, 0), at + 1)
         if not number or row["question_uuid"] in known or any(_overlap(row, one) for one in ordered[beside]):
             continue
-        between = [read_number(one) for one in numbers[beside]]
-        value = read_number(number)
-        fills = value is not None and at > 0 and between == [value - 1, value + 1]
+        value = read_value(row["number_label"])
+        fills = value is not None and at > 0 and values[beside] == [value - 1, value + 1]
         if number in refused or fills:
             kept.append(row)
     if not kept:

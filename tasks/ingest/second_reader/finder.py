@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
 from tasks.ingest.readers.extraction import blank_picture_numbers
+from tasks.ingest.second_reader.labels import ends_with_label, find_behind, holds_number
 from tasks.ingest.second_reader.shown import CLOSES, OPENS, ShownLines
 from tasks.ingest.words.answers import ANSWER_MARK
 
@@ -125,7 +125,7 @@ class Finder:
         for at in self.list_near(line):
             text = self.shown.lines[at].text
             taken = self._answers.setdefault(at, bytearray(len(text) + 1))
-            behind = _find_behind(text, number)
+            behind = {*find_behind(text, number)}
             fitting = (
                 (first, last)
                 for first, last in self.list_quoted(at, quote)
@@ -175,12 +175,12 @@ class Finder:
     def is_labelled_before(self, span: Pointed) -> bool:
         """Whether the label of an option stands before what is pointed at."""
         before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
-        return _LABEL_BEFORE.search(before) is not None
+        return ends_with_label(before)
 
-    def is_numbered_before(self, span: Pointed, core: str) -> bool:
+    def is_numbered_before(self, span: Pointed, number: str) -> bool:
         """Whether the number of a question stands before what is pointed at."""
         before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
-        return bool(core) and re.search(rf"(?<!\w)0*{re.escape(core)}(?!\w)", before) is not None
+        return holds_number(before, number)
 
     def claim(self, spans: Iterable[Pointed]) -> None:
         """Let characters be those of an answer."""
@@ -298,25 +298,6 @@ def _is_set_apart(text: str, first: int, last: int) -> bool:
 _WORDS = re.compile(r"[^\W_]{2}|[^\W_]\W+[^\W_]|[\u2e80-\U0003ffff]")
 
 
-def _find_behind(text: str, number: str) -> set[int]:
-    """The places right behind a number and what closes it: `3. B`, `3B`, `(3) B`."""
-    core = read_core(number)
-    if not core:
-        return set()
-    found = re.finditer(rf"(?<![0-9A-Za-z–~-]){re.escape(core)}(?![0-9])\s*[^\w\s]{{0,3}}\s*", text)
-    return {match.end() for match in found}
-
-
-# What of a number counts: `Q1`, `Problem 1`, `第1题` and `８` are 1 and 8
-_CORE = re.compile(r"\d+(?:[.-]\d+)*[a-z]?|[一二三四五六七八九十百]+|[①-⑳]|[IVXivx]{1,6}|[A-Za-z]")
-
-
-def read_core(number: str) -> str:
-    """What of a printed number counts, "" for none."""
-    found = _CORE.findall(unicodedata.normalize("NFKC", number))
-    return found[-1] if found else ""
-
-
 # What a copyist writes otherwise without changing a word: width, quotes, dashes, brackets.
 _FORMS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans(
     "“”‘’–—―−【】＿", "\"\"''----[]_"
@@ -339,6 +320,3 @@ def fold_quoted(text: str) -> tuple[str, list[int]]:
         characters.append(character)
         places.append(place)
     return "".join(characters), places
-
-
-_LABEL_BEFORE = re.compile(r"(?:^|[\W_])(?:[A-Ja-j]|[①-⑩])\s*[)）.．、:：\]】]?\s*$")

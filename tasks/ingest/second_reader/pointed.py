@@ -29,13 +29,15 @@ from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import join_pieces
 from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
-from tasks.ingest.second_reader.finder import Finder, Pointed, as_list, read_core, read_place
+from tasks.ingest.second_reader.finder import Finder, Pointed, as_list, read_place
 from tasks.ingest.second_reader.labels import (
-    cut_key_number,
     cut_labels,
     cut_letter,
     cut_number,
     leave_out_bars,
+    list_names,
+    opens_with,
+    read_value,
 )
 from tasks.ingest.second_reader.shown import ShownLines
 from tasks.ingest.splitting import Split, prepare_pieces
@@ -43,7 +45,7 @@ from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.kinds import are_truth_options, infer_free_type
-from tasks.ingest.words.labels import parse_label, read_number
+from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType, find_fine_type
 from tasks.ingest.words.points import BRACKETED, read_points
 
@@ -258,23 +260,22 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     section = stretches[at] if at >= 0 else None
     draft.section, draft.section_number = (section.index, section.number) if section else (0, None)
     printed = [*one.answer, *one.explanation]
-    core = read_core(one.number)
     draft.number_label = next(
         (
             text
-            for text in (one.number, core)
+            for text in list_names(one.number)
             if len(text) <= _LONGEST_NUMBER and finder.prints(text, spans[0].line)
         ),
         "",
     )
-    draft.value = read_number(core) if "." not in core and "-" not in core else None
+    draft.value = read_value(one.number)
     beside = [span for _, spans in one.options for span in spans]
     keys = finder.list_keys([*one.stem, *one.material])
     stem = finder.make_pieces(one.stem, [*printed, *beside, *keys])
     material = finder.make_pieces(one.material, keys)
-    if one.stem and not finder.is_numbered_before(one.stem[0], core):
+    if one.stem and not finder.is_numbered_before(one.stem[0], one.number):
         stem[:1] = [cut_number(piece, one.number) for piece in stem[:1]]
-    if material and (rest := cut_key_number(material[0], one.number)) is not material[0]:
+    if material and (rest := cut_number(material[0], one.number, is_answer=True)) is not material[0]:
         # what begins with the number of a question is its own, but for what is called a text
         is_text = one.options or _IS_TEXT.match(rest.text)
         material, stem = ([rest, *material[1:]], stem) if is_text else ([], [rest, *material[1:], *stem])
@@ -347,7 +348,7 @@ def _set_answer(draft: Draft, one: _Parts, finder: Finder, language: str | None)
     entry = read_entry(
         draft.value or 0,
         [
-            (cut_number if one.key or one.answer[0].is_whole else cut_key_number)(pieces[0], one.number),
+            cut_number(pieces[0], one.number, is_answer=not one.key and not one.answer[0].is_whole),
             *pieces[1:],
         ],
     )
@@ -375,19 +376,13 @@ def _bound(drafts: Sequence[Draft], shown: ShownLines) -> None:
     reached = 0
     for draft in ordered:
         at = bisect_right(shown.starts, draft.start, hi=shown.own) - 1
-        core = read_core(draft.number_label)
-        above = at - 1
-        if core and above >= 0 and shown.starts[above] >= reached and not _opens(shown.lines[at].text, core):
-            draft.start = shown.starts[above] if _opens(shown.lines[above].text, core) else draft.start
+        above, number = at - 1, draft.number_label
+        if above >= 0 and shown.starts[above] >= reached and not opens_with(shown.lines[at].text, number):
+            draft.start = shown.starts[above] if opens_with(shown.lines[above].text, number) else draft.start
         reached = draft.end
     for draft, following in pairwise(ordered):
         if draft.start < following.start < draft.end:
             draft.end = following.start
-
-
-def _opens(text: str, core: str) -> bool:
-    """Whether a line begins with a number: `Zadanie 5. (0-1)`, `**5**`."""
-    return re.match(rf"\W*(?:[^\W\d_]{{1,12}}\W{{1,3}})?0*{re.escape(core)}(?![\w])", text) is not None
 
 
 def _type_by_questions(stretch: Stretch, drafts: Sequence[Draft]) -> Stretch:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.ingest.layout.corrections import HEADING_TYPES
-from tasks.ingest.second_reader.finder import read_core
+from tasks.ingest.second_reader.labels import read_core
 
 PROMPT_VERSION = "ingest-assist/2"
 TASK = "read_paper"
@@ -18,6 +18,7 @@ WINDOW = 16_000
 LEAST_WINDOW = 1_000
 # its number and the bar
 _FRAME = 6
+Core = tuple[str, ...]
 ANSWER_FILE = "=== answer file ==="
 _SYSTEM = (
     "You read an examination paper as a careful clerk does, and say where each part of each question stands. The text is "
@@ -164,15 +165,15 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return dict(parts)
 
 
-def _match(asked: Sequence[str], given: Sequence[str]) -> dict[int, int]:
+def _match(asked: Sequence[Core], given: Sequence[Core]) -> dict[int, int]:
     """Which question each key answers, by their places.
 
     As many as may be in their order, since every section may begin with 1, then those whose number one question has.
     """
-    places: dict[str, list[int]] = {}
+    places: dict[Core, list[int]] = {}
     for place, number in enumerate(asked):
         places.setdefault(number, []).append(place)
-    places.pop("", None)
+    places.pop((), None)
     # the longest common row: of every length the row that ends first, each with its last key and question and what is before
     ends: list[int] = []
     rows: list[tuple[int, int, Any]] = []

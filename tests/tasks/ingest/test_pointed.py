@@ -187,6 +187,11 @@ def ask_one(text: str, **question: Any) -> Draft:
         ("3 Why do tides rise?", "3", "Why do tides rise?"),
         ("Part VI Suppose that tides rise.", "VI", "Suppose that tides rise."),
         ("Question 4 (20 marks) Consider the tides.", "4", "Consider the tides."),
+        ("(a) Consider the tides.", "1(a)", "Consider the tides."),
+        ("1. (a) Consider the tides.", "1(a)", "Consider the tides."),
+        ("1.2 Consider the tides.", "1.2", "Consider the tides."),
+        ("a tide of 3 m: why?", "3(a)", "a tide of 3 m: why?"),
+        ("０3．潮汐由什么引起？", "3", "潮汐由什么引起？"),
     ],
 )
 def test_the_number_of_a_question_is_cut_off_and_nothing_else(line: str, number: str, stem: str) -> None:
@@ -203,6 +208,12 @@ def test_the_number_of_a_question_is_cut_off_and_nothing_else(line: str, number:
         (["а) вода;", "б) лёд;"], ["вода;", "лёд;"]),
         (["1. Wait", "2. Run"], ["Wait", "Run"]),
         (["[x] cork", "[ ] iron"], ["cork", "iron"]),
+        (["1 km", "2 km"], ["1 km", "2 km"]),
+        (["1.5 km", "2.5 km"], ["1.5 km", "2.5 km"]),
+        (["I. iron", "II. cork"], ["iron", "cork"]),
+        (["(i) iron", "(ii) cork"], ["iron", "cork"]),
+        (["I float", "You float"], ["I float", "You float"]),
+        (["Ｂ．铁", "Ｃ．木"], ["铁", "木"]),
     ],
 )
 def test_options_lose_their_labels_and_no_text(offered: list[str], texts: list[str]) -> None:
