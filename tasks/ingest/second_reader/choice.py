@@ -30,7 +30,7 @@ _LEAST_EXPECTED = 0.8
 # a scrap of what the rules find.
 _LEAST_SOUND, _LEAST_FOUND = 0.5, 0.2
 # What neither reader can know: a text that holds its answer, what OCR or a lost option changed. Such a question is no surer than before.
-_DOUBTS = {"ocr_unsure", "readings_differ", "option_empty", "options_equal"}
+_DOUBTS = {"ocr_unsure", "readings_differ", "option_empty", "option_missing", "options_equal"}
 _MOST_OF_SHOWN = 0.3
 
 
@@ -130,7 +130,14 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
     """What of a question two readings must have alike to confirm one another."""
     offered = (f"{option['label']}{_fold(option['text'])}" for option in row["options"])
-    return (_fold(row["material"] or ""), _fold(row["stem"]), *offered, "=", *map(_fold, row["answer"]))
+    return (
+        row["question_type"],
+        _fold(row["material"] or ""),
+        _fold(row["stem"]),
+        *offered,
+        "=",
+        *map(_fold, row["answer"]),
+    )
 
 
 # Signs that make another number or another formula; all other punctuation is layout.

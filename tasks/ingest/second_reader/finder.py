@@ -30,7 +30,7 @@ class Pointed:
     fills: bool = False
 
 
-_REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：](.*)|$)", re.DOTALL)
+_REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：|](.*)|$)", re.DOTALL)
 
 
 _MOST_LINES = 400
@@ -43,8 +43,16 @@ def read_place(value: object) -> int | None:
 
 
 def as_list(value: object) -> list[Any]:
-    """What is a list as it is, nothing as none, all else as one."""
-    return value if isinstance(value, list) else [] if value is None else [value]
+    """What is a list, lists in it as their parts, nothing as none, all else as one."""
+    found: list[Any] = []
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += reversed(one)
+        elif one is not None:
+            found.append(one)
+    return found
 
 
 class Finder:
@@ -63,14 +71,15 @@ class Finder:
             self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
 
     def find(self, references: object) -> list[Pointed] | None:
-        """The spans that references name, in their order; [] for none, None where one is not there."""
-        spans: list[Pointed] = []
+        """The spans that references name, in their order and each once; [] for none, None where one is not there."""
+        spans: dict[Pointed, None] = {}
         for reference in as_list(references):
             found = self._find_one(reference)
             if found is None:
                 return None
-            spans.extend(found)
-        return spans
+            spans |= dict.fromkeys(found)
+        whole = {span.line for span in spans if span.is_whole}
+        return [span for span in spans if span.is_whole or span.line not in whole]
 
     def _find_one(self, reference: object) -> list[Pointed] | None:
         match = _REFERENCE.fullmatch(str(reference))
@@ -201,11 +210,14 @@ class Finder:
 
     def make_pieces(self, spans: Iterable[Pointed], without: Sequence[Pointed] = ()) -> list[Piece]:
         """Cleaned lines of these spans; blanks stand where they hold what fills a sentence."""
+        held: dict[int, list[Pointed]] = {}
+        for one in without:
+            held.setdefault(one.line, []).append(one)
         return [
             part
             for span in spans
             for piece in self._pieces.get(span.line, ())
-            for part in self._cut(piece, span, without)
+            for part in self._cut(piece, span, held.get(span.line, ()))
         ]
 
     def make_option(self, spans: Sequence[Pointed], answer: Sequence[Pointed]) -> list[Piece]:
@@ -224,7 +236,7 @@ class Finder:
         inside = {
             (max(one.first, span.first), min(one.last, span.last), one.fills and not one.is_whole)
             for one in without
-            if one.line == span.line and one.first < span.last and span.first < one.last
+            if one.first < span.last and span.first < one.last
         }
         for begin, end, fills in sorted(inside, reverse=True):
             first, last = place(part, begin), place(part, end)

@@ -72,11 +72,14 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     # all of them first: an answer of one stands in what another shows
     answered = list(_find_answers(found, finder))
     finder.keep_keys(span for one in answered for span in one.answer)
-    drafts = [_make_draft(one, finder, stretches, language) for one in answered]
-    drafts = [draft for draft in drafts if draft.stem or draft.options]
+    drafted = [_make_draft(one, finder, stretches, language) for one in answered]
+    drafts = [draft for draft in drafted if draft.stem or draft.options]
     _cut_second_numbers(drafts)
     refused = [
         str(entry.get("number") or "") for entry, one in zip(entries, made, strict=True) if one is None
+    ]
+    refused += [
+        one.number for one, draft in zip(answered, drafted, strict=True) if not (draft.stem or draft.options)
     ]
     _bound(drafts, shown)
     stretches = [_type_by_questions(stretch, drafts) for stretch in stretches]
@@ -146,35 +149,49 @@ class _Parts:
 _LETTERS = tuple("ABCDEFGHIJ")
 
 
-_KEY = re.compile(r"[A-J](?:[\s,;、，；/&+]*[A-J])*")
+def _read_label(named: str) -> str:
+    """The letter that a reader calls an option by; the second is B."""
+    text = named.strip(" .)(][").upper()
+    is_place = text.isdecimal() and len(text) < 3 and 0 < int(text) <= len(_LETTERS)
+    return _LETTERS[int(text) - 1] if is_place else text
 
 
-def _read_key(said: object) -> list[str]:
-    text = "".join(map(str, said)) if isinstance(said, list) else "" if said is None else str(said)
-    text = unicodedata.normalize("NFKC", text).strip()
-    if text.casefold() in ("true", "false"):
-        return [text.casefold()]
-    return sorted(set(re.findall(r"[A-J]", text.upper()))) if _KEY.fullmatch(text.upper()) else []
+def _read_key(said: object, named: Sequence[str]) -> list[str]:
+    """The letters, or the judgement, that a reader says its answer means; `named` is what it calls the options."""
+    text = unicodedata.normalize("NFKC", ",".join(map(str, as_list(said))))
+    if not named:
+        return [truth] if (truth := read_truth(text)) is not None else []
+    if all(map(str.isdecimal, named)):
+        text = re.sub(r"\d+", lambda place: _read_label(place[0]), text)
+    return read_key(text) or []
 
 
 def _find_parts(entry: Mapping[str, Any], finder: Finder) -> _Parts | None:
     """Stem, material and options of a question; None where one of them is not in the paper."""
-    stem, material = finder.find(entry.get("stem")), finder.find(entry.get("material"))
-    offered = entry.get("options")
+    stem, material, offered = (
+        finder.find(entry.get("stem")),
+        finder.find(entry.get("material")),
+        entry.get("options"),
+    )
     if stem is None or material is None or not isinstance(offered or {}, Mapping):
         return None
-    options: list[tuple[str, list[Pointed]]] = []
-    for named, references in (offered or {}).items():
-        spans, label = finder.find(references), str(named).strip().upper()
-        label = _LETTERS[int(label) - 1] if label.isdecimal() and 0 < int(label) <= len(_LETTERS) else label
-        if not spans or label not in _LETTERS or label in dict(options):
-            return None
-        options.append((label, spans))
-    if not stem and not options:
+    named = {
+        unicodedata.normalize("NFKC", str(name)): references for name, references in (offered or {}).items()
+    }
+    options = [(_read_label(name), finder.find(references) or []) for name, references in named.items()]
+    options.sort(key=lambda option: option[0])
+    letters = [label for label, _ in options]
+    spans = [*stem, *(span for _, own in options for span in own)]
+    # an answer file asks nothing
+    is_there = (
+        spans
+        and all(own for _, own in options)
+        and max(span.line for span in (*spans, *material)) < finder.shown.own
+    )
+    if not is_there or len(named) < len(offered or {}) or letters != sorted({*letters} & {*_LETTERS}):
         return None
-    if any(span.line >= finder.shown.own for span in stem):
-        return None  # an answer file asks nothing
-    return _Parts(entry, str(entry.get("number") or "").strip(), stem, material, options)
+    number = str(entry.get("number") or "").strip()
+    return _Parts(entry, number, stem, material, options, key=_read_key(entry.get("key"), [*named]))
 
 
 def _take_own_material(found: Sequence[_Parts]) -> None:
@@ -229,7 +246,6 @@ def _is_own_text(answer: Pointed, one: _Parts, finder: Finder) -> bool:
 
 def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
     for one in found:
-        one.key = _read_key(one.entry.get("key"))
         for reference in as_list(one.entry.get("answer")):
             line, quote = [*re.split("[:：]", str(reference), maxsplit=1), ""][:2]
             at = read_place(line)
@@ -242,14 +258,18 @@ def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
             one.answer += [
                 replace(span, fills=fills) for span in spans if not _is_own_text(span, one, finder)
             ]
-        one.explanation = finder.find(one.entry.get("explanation")) or []
+        explained = finder.find(one.entry.get("explanation")) or []
+        one.explanation = [span for span in explained if not _is_own_text(span, one, finder)]
         finder.claim([*one.answer, *one.explanation])
         yield one
 
 
 def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], language: str | None) -> Draft:
     fine = find_fine_type(str(one.entry.get("type") or ""))
-    draft = Draft(fine=fine, notes=[POINTED, *([HOLDS_ANSWER] if one.holds_answer else [])])
+    notes = [POINTED, *([HOLDS_ANSWER] if one.holds_answer else [])]
+    if [letter for letter, _ in one.options] != [*_LETTERS[: len(one.options)]]:
+        notes.append("option_missing")
+    draft = Draft(fine=fine, notes=notes)
     spans = [*one.stem, *(span for _, spans in one.options for span in spans)]
     own = [
         (finder.shown.starts[span.line] + span.first, finder.shown.starts[span.line] + span.last)
@@ -353,7 +373,6 @@ def _set_answer(draft: Draft, one: _Parts, finder: Finder, language: str | None)
         ],
     )
     entry.explanation = explanation or entry.explanation
-    one.key = [key for key in one.key if key.islower() != bool(draft.options)]
     if not one.key or not (draft.options or draft.question_type == "true_false"):
         apply_key(draft, entry, language)
         return

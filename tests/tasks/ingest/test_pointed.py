@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import random
 from typing import Any
 
 import pytest
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
-from tasks.ingest.second_reader import ShownLines, read_pointed, show_lines
+from tasks.ingest.second_reader import ShownLines, ShownPaper, make_window, read_pointed, show_lines
+from tasks.ingest.second_reader.requests import end_window, join_replies
 
 PAPER = """海洋学小测
 一、单项选择题（每题2分）
@@ -381,3 +384,100 @@ def test_the_blank_that_was_filled_is_the_one_behind_its_number() -> None:
 def test_a_text_that_may_print_an_answer_that_was_not_found_is_doubted() -> None:
     (found,) = point({"number": "5", "type": "fill_in_the_blank", "stem": "13", "answer": "13:Pariss"})
     assert (found.answer, "text_holds_answer" in found.notes) == ([], True)
+
+
+FLOATS = "1. Which floats?\nA. iron\nB. cork\nC. wood\nAnswer: BC"
+OFFERED = {"A": "1", "B": "2", "C": "3"}
+
+
+@pytest.mark.parametrize(
+    "key", ["BC", "B,C", "bc", "Ｂ、Ｃ", "B and C", ["B", "C"], ["b", ["c"]], [["B", None], "C"], "(BC)"]
+)
+def test_a_key_is_read_however_a_reader_writes_it(key: object) -> None:
+    found = ask_one(FLOATS, type="multiple_answer", options=OFFERED, answer="4:Answer: BC", key=key)
+    assert (found.answer, found.notes) == (["B", "C"], ["assisted"])
+
+
+@pytest.mark.parametrize("key", [True, "True", "T", "对", ["true"]])
+def test_a_judgement_is_read_however_a_reader_writes_it(key: object) -> None:
+    found = ask_one("1. Cork floats.\nThat is so.", type="true_false", answer="1", key=key)
+    assert (found.question_type, found.answer) == ("true_false", ["true"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"c": 3, "a": [[1]], "b": "2"},
+        {"Ｃ": "3", "Ａ": "1|A. iron", "Ｂ": "2: cork"},
+        {"1": "1", "2": "2", "3": "3"},
+        {"(A)": ["1", "1:iron"], "B.": ["2", None], "C)": ["3", "3"]},
+    ],
+)
+def test_options_are_read_however_a_reader_names_them(options: dict[str, Any]) -> None:
+    key = "23" if "1" in options else "BC"
+    found = ask_one(FLOATS, type="multiple_answer", options=options, answer="4:BC", key=key)
+    assert found.options == [("A", "iron"), ("B", "cork"), ("C", "wood")]
+    assert (found.answer, found.notes) == (["B", "C"], ["assisted"])
+
+
+@pytest.mark.parametrize("name", ["9" * 5000, "", "Б", "11", "AB"])
+def test_options_of_no_known_name_are_refused(name: str) -> None:
+    question = {"number": "1", "type": "single_choice", "stem": "0", "options": {"A": "1", name: "2"}}
+    assert read_pointed(show(FLOATS), {"questions": [question]}).refused == ("1",)
+
+
+def test_a_question_whose_options_have_a_gap_is_doubted() -> None:
+    found = ask_one(FLOATS, type="single_choice", options={"A": "1", "C": "3"})
+    assert "option_missing" in found.notes
+
+
+@pytest.mark.parametrize("part", ["stem", "material", "options"])
+def test_nothing_of_an_answer_file_is_shown_to_candidates(part: str) -> None:
+    place: object = {"A": "3", "B": "4"} if part == "options" else "3"
+    question = {"number": "1", "type": "short_answer", "stem": "0", part: place}
+    found = read_pointed(
+        show("1. Why?\nA. iron\nB. cork", "1. Since it floats.\nAll of it."), {"questions": [question]}
+    )
+    assert (found.split.drafts, found.refused) == ([], ("1",))
+
+
+def test_a_line_that_is_named_twice_is_read_once() -> None:
+    assert ask_one("1. Why do tides rise?\nSay how.", stem=["0", ["0:tides", "0-1"], "1"]).stem == (
+        "Why do tides rise?\nSay how."
+    )
+
+
+def test_what_is_asked_explains_nothing() -> None:
+    found = ask_one("1. Why do tides rise?", type="short_answer", explanation="0")
+    assert (found.stem, found.explanation) == ("Why do tides rise?", None)
+
+
+def test_whatever_is_replied_questions_hold_only_what_the_paper_says() -> None:
+    draw = random.Random(30)
+    known = {character for character in f"{PAPER}1. B 2. √____" if character.isalnum()}
+    said: list[Any] = [
+        *(None, True, False, 0, 3, -1, 4.5, 10**30, "", "９", "2-5", "1-999999999", "1-400", "5-2", "4:", "4:A set"),
+        *("3:太阳", "4| A set", "13:Paris", "15:B", "16:√", "19", "20:B", ["2"], [["2"], ["3"]], [], {}, {"line": 2}),
+        *("9" * 5000, "\ud800", "true", "A,C", "Ｂ", "F", ["A", None], {"A": "5", "B": "6"}, {"B": 6, "A": "5", "": "7"}),
+        *({"Ａ": 5, "ｂ": 6}, {"1": 5, "2": "6"}, {"A": None}, "single_choice", "true_false", "essay", "1(a)", "第一题", "*+?(["),
+    ]  # fmt: skip
+    names = ("number", "type", "stem", "material", "options", "answer", "key", "explanation")
+    shown = show(key="1. B\n2. √")
+    paper, made = ShownPaper([line.text for line in shown.lines], shown.own, [0] * shown.own), 0
+    for _ in range(300):
+        entries = [
+            {name: draw.choice(said) for name in names if draw.random() < 0.8}
+            | {"stem": draw.choice(("9", "4", "2"))}
+            for _ in range(4)
+        ]
+        reply = {
+            "questions": [*entries[:3], draw.choice(said)],
+            "keys": entries[3:],
+            "sections": draw.choice(said),
+        }
+        _, kept = end_window(reply, make_window(paper, 0, draw.choice((50, 16_000))))
+        for draft in read_pointed(shown, json.loads(json.dumps(join_replies([kept, reply])))).split.drafts:
+            texts = [draft.stem, draft.material or "", *(text for _, text in draft.options)]
+            assert {character for text in texts for character in text if character.isalnum()} <= known
+            made += 1
+    assert made > 100
