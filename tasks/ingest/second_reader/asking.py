@@ -252,8 +252,8 @@ class _Reader:
             return self._fail(parsed, "it was not asked any more")
         summary.documents += 1
         try:
-            said = await self._ask_all(parsed, parsed.shown)
-        except _Unusable:
+            said = json.dumps(await self._ask_all(parsed, parsed.shown))
+        except (_Unusable, RecursionError):
             return self._fail(parsed, "its reply could not be read")
         except (CallFailed, BudgetError) as error:
             summary.failure = str(error)
@@ -263,7 +263,7 @@ class _Reader:
                 parsed, "it gave no reply" if isinstance(error, CallFailed) else "the budget is used up"
             )
         summary.unanswered = 0
-        second = await asyncio.to_thread(parse_as_said, parsed, json.dumps(said), self.options)
+        second = await asyncio.to_thread(parse_as_said, parsed, said, self.options)
         if second is None:
             return self._fail(parsed, "the file is another one by now")
         if second.text is None:

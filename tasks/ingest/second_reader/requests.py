@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.ingest.content.keys import align_numbers
 from tasks.ingest.layout.corrections import HEADING_TYPES
 from tasks.ingest.second_reader.labels import read_core
 
@@ -18,7 +18,6 @@ WINDOW = 16_000
 LEAST_WINDOW = 1_000
 # its number and the bar
 _FRAME = 6
-Core = tuple[str, ...]
 ANSWER_FILE = "=== answer file ==="
 _SYSTEM = (
     "You read an examination paper as a careful clerk does, and say where each part of each question stands. The text is "
@@ -158,39 +157,10 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
     open_ones = [one for one in parts["questions"] if not one.get("answer")]
     keys = parts.pop("keys")
-    asked, given = ([read_core(str(one.get("number") or "")) for one in ones] for ones in (open_ones, keys))
-    for at, place in _match(asked, given).items():
-        key = keys[at]
-        open_ones[place] |= {name: key[name] for name in ("answer", "key", "explanation") if name in key}
+    given, asked = ([read_core(str(one.get("number") or "")) for one in ones] for ones in (keys, open_ones))
+    # what has no number is nobody's
+    for at, place in align_numbers(given, [core or place for place, core in enumerate(asked)]).items():
+        open_ones[place] |= {
+            name: keys[at][name] for name in ("answer", "key", "explanation") if name in keys[at]
+        }
     return dict(parts)
-
-
-def _match(asked: Sequence[Core], given: Sequence[Core]) -> dict[int, int]:
-    """Which question each key answers, by their places.
-
-    As many as may be in their order, since every section may begin with 1, then those whose number one question has.
-    """
-    places: dict[Core, list[int]] = {}
-    for place, number in enumerate(asked):
-        places.setdefault(number, []).append(place)
-    places.pop((), None)
-    # the longest common row: of every length the row that ends first, each with its last key and question and what is before
-    ends: list[int] = []
-    rows: list[tuple[int, int, Any]] = []
-    for at, number in enumerate(given):
-        for place in reversed(places.get(number, ())):
-            length = bisect_left(ends, place)
-            ends[length : length + 1] = [place]
-            rows[length : length + 1] = [(at, place, rows[length - 1] if length else None)]
-    found: dict[int, int] = {}
-    row = rows[-1] if rows else None
-    while row is not None:
-        at, place, row = row
-        found[at] = place
-    taken = {*found.values()}
-    for at, number in enumerate(given):
-        own = places.get(number, ())
-        if at not in found and len(own) == 1 and own[0] not in taken:
-            found[at] = own[0]
-            taken.add(own[0])
-    return found
