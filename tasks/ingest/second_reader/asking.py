@@ -28,6 +28,7 @@ from tasks.ingest.second_reader.requests import (
     count_put,
     end_window,
     join_replies,
+    list_windows,
     make_messages,
     make_window,
     name_page,
@@ -148,7 +149,7 @@ class Assistant:
                 continue
             documents += 1
             costs = []
-            for window in self.list_windows(one.shown):
+            for window in list_windows(one.shown, WINDOW, self.model.sees_pictures):
                 calls += 1
                 characters += len(window.text)
                 try:
@@ -164,13 +165,6 @@ class Assistant:
             most += MOST_CALLS * len(costs) * max(costs, default=0.0)
         usd, most_usd = (once, most) if unknown is None else (None, None)
         return AssistanceEstimate(papers, documents, calls, characters, usd, most_usd, unknown)
-
-    def list_windows(self, shown: ShownPaper) -> list[Window]:
-        """The windows of a paper where no reply is cut and none overlap."""
-        found: list[Window] = []
-        while (line := found[-1].end if found else 0) < count_put(shown, WINDOW):
-            found.append(make_window(shown, line, WINDOW, self.model.sees_pictures))
-        return found
 
     def read_twice(self, path: Path, options: IngestOptions, summary: AssistanceSummary) -> ParsedDocument:
         """One paper as the rules or as the model reads it; nothing is kept of it."""
@@ -212,7 +206,7 @@ class Assistant:
             async with ModelClient(
                 self.ledger, self.settings, budget=summary.budget, simulated_url=self.simulated_url
             ) as client:
-                reader = _Reader(client, self, options, summary)
+                reader = _Reader(client, self.model, options, summary)
 
                 async def read(place: int) -> None:
                     results[place] = await reader.read(parsed[place])
@@ -234,13 +228,9 @@ class _Reader:
     """A model that reads papers through one client."""
 
     client: ModelClient
-    assistant: Assistant
+    model: RegisteredModel
     options: IngestOptions
     summary: AssistanceSummary
-
-    @property
-    def model(self) -> RegisteredModel:
-        return self.assistant.model
 
     async def read(self, parsed: ParsedDocument) -> ParsedDocument:
         """One document, as the rules or as the model reads it."""
@@ -289,7 +279,7 @@ class _Reader:
         """What the model says of a paper; the last question of a window is asked for again."""
         said: list[Mapping[str, Any]] = []
         line, size = 0, WINDOW
-        left = iter(range(MOST_CALLS * len(self.assistant.list_windows(shown))))
+        left = iter(range(MOST_CALLS * len([*list_windows(shown, WINDOW)])))
         while line < count_put(shown, size):
             window = make_window(shown, line, size, self.model.sees_pictures)
             reply = await self._ask(parsed, window, left)

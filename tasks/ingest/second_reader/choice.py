@@ -129,15 +129,9 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
     """What of a question two readings must have alike to confirm one another."""
+    told = (row["question_type"], _fold(row["material"] or ""), _fold(row["stem"]))
     offered = (f"{option['label']}{_fold(option['text'])}" for option in row["options"])
-    return (
-        row["question_type"],
-        _fold(row["material"] or ""),
-        _fold(row["stem"]),
-        *offered,
-        "=",
-        *map(_fold, row["answer"]),
-    )
+    return (*told, *offered, "=", *map(_fold, row["answer"]))
 
 
 # Signs that make another number or another formula; all other punctuation is layout.

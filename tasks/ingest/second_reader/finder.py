@@ -11,7 +11,7 @@ from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
 from tasks.ingest.readers.extraction import blank_picture_numbers
-from tasks.ingest.second_reader.labels import ends_with_label, find_behind, holds_number
+from tasks.ingest.second_reader.labels import find_behind
 from tasks.ingest.second_reader.shown import CLOSES, OPENS, ShownLines
 from tasks.ingest.words.answers import ANSWER_MARK
 
@@ -31,8 +31,6 @@ class Pointed:
 
 
 _REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：|](.*)|$)", re.DOTALL)
-
-
 _MOST_LINES = 400
 
 
@@ -181,15 +179,9 @@ class Finder:
     def _stands_out(self, at: int, place: tuple[int, int]) -> bool:
         return any(first <= place[0] and place[1] <= last for first, last, _ in self.shown.lines[at].emphasis)
 
-    def is_labelled_before(self, span: Pointed) -> bool:
-        """Whether the label of an option stands before what is pointed at."""
-        before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
-        return ends_with_label(before)
-
-    def is_numbered_before(self, span: Pointed, number: str) -> bool:
-        """Whether the number of a question stands before what is pointed at."""
-        before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
-        return holds_number(before, number)
+    def read_before(self, span: Pointed) -> str:
+        """What stands right before what is pointed at, on its line."""
+        return self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
 
     def claim(self, spans: Iterable[Pointed]) -> None:
         """Let characters be those of an answer."""
@@ -260,14 +252,10 @@ def _end_mark(text: str, place: int) -> int:
 
 # Places of a short answer on a line that are weighed, and how far beside a place a label or a number stands.
 _MOST_PLACES, _BESIDE = 40, 40
-
-
 # what marks an option as right
 _MARKS = re.compile(
     r"[√✓✔✅☑☒●◉★←⇐]|^\s*\*|\*\s*$|\[[xX√]\]|\([xX√]\)|[（(\[【]\s*(?:正确|答案|(?i:correct|right|answer))"
 )
-
-
 # a row of keys without numbers
 _KEY_RUN = re.compile(r"[A-Ja-jTF√×]+")
 
@@ -308,14 +296,10 @@ def _is_set_apart(text: str, first: int, last: int) -> bool:
 
 # more than a letter or a number that labels
 _WORDS = re.compile(r"[^\W_]{2}|[^\W_]\W+[^\W_]|[\u2e80-\U0003ffff]")
-
-
 # What a copyist writes otherwise without changing a word: width, quotes, dashes, brackets.
 _FORMS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans(
     "“”‘’–—―−【】＿", "\"\"''----[]_"
 )
-
-
 _LEFT_OUT = f"\u200b\ufeff\u00ad{OPENS}{CLOSES}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -49,22 +49,20 @@ def read_value(number: str) -> int | None:
 @lru_cache(maxsize=1 << 12)
 def _print(number: str) -> str:
     """A pattern of a number as it is printed: of a part that is a letter the number may stand above."""
-    *above, last = (rf"0*{re.escape(part)}" for part in read_core(number))
+    *above, last = [rf"0*{re.escape(part)}" for part in read_core(number)] or ["(?!)"]
     lead = "".join(rf"{part}[\W_]{{0,3}}" for part in above)
     return rf"(?:{lead}){'?' if last[-1].isalpha() and last.isascii() else ''}{last}"
 
 
 def find_behind(text: str, number: str) -> Iterator[int]:
     """The places right behind a number and what closes it: `3. B`, `3B`, `(3) B`."""
-    if not read_core(number):
-        return
     pattern = rf"(?<![0-9A-Za-z–~-]){_print(number)}(?![0-9])\s*[^\w\s]{{0,3}}\s*"
-    yield from (match.end() for match in re.finditer(pattern, text))
+    return (match.end() for match in re.finditer(pattern, text))
 
 
 def holds_number(text: str, number: str) -> bool:
     """Whether a number stands in a text."""
-    return bool(read_core(number)) and re.search(rf"(?<!\w){_print(number)}(?!\w)", text) is not None
+    return re.search(rf"(?<!\w){_print(number)}(?!\w)", text) is not None
 
 
 # a sign, a word or a tag in brackets, `n.`
@@ -73,7 +71,7 @@ _BEFORE = r"[\W_]*(?:第\s*|[^\W\d_]{1,12}[\s.\]】)）:：]{0,3}(?:n[.°]|no\.?
 
 def opens_with(text: str, number: str) -> bool:
     """Whether a line begins with a number: `Zadanie 5. (0-1)`, `**5**`."""
-    return bool(read_core(number)) and re.match(rf"{_BEFORE}{_print(number)}(?!\w)", text) is not None
+    return re.match(rf"{_BEFORE}{_print(number)}(?!\w)", text) is not None
 
 
 _CLOSE = r"(?P<close>\s*(?:题|小题)?[^\w\s(\[“\"'$]*\s*(?:[-–—]\s+)?)"
@@ -86,7 +84,7 @@ def cut_number(piece: Piece, number: str, *, is_answer: bool = False) -> Piece:
     """
     core, text = read_core(number), unicodedata.normalize("NFKC", piece.text)
     text = text if len(text) == len(piece.text) else piece.text
-    match = re.match(rf"(?P<before>{_BEFORE}){_print(number)}{_CLOSE}(?=\S)", text) if core else None
+    match = re.match(rf"(?P<before>{_BEFORE}){_print(number)}{_CLOSE}(?=\S)", text)
     if match is None:
         return piece
     last, first = piece.text[match.end() - 1], piece.text[match.end()]
@@ -121,23 +119,27 @@ def ends_with_label(text: str) -> bool:
     return _LABEL_BEFORE.search(text) is not None
 
 
-def cut_labels(options: Sequence[tuple[str, list[Piece]]]) -> list[tuple[str, list[Piece]]]:
-    """Options without boxes, and without labels where all have one of the same kind."""
-    cleared = []
-    for letter, pieces in options:
-        match = _BOX.match(pieces[0].text) if pieces else None
-        rest = [pieces[0].cut(match.end()), *pieces[1:]] if match is not None else pieces
-        cleared.append((letter, rest if rest and rest[0].text.strip() else pieces))
-    if not all(pieces for _, pieces in cleared):
-        return cleared
-    found = [_LABEL.match(pieces[0].text) for _, pieces in cleared]
-    matches = [match for match in found if match is not None]
-    if len(matches) < len(found) or not _label_all(matches):
-        return [(letter, [cut_letter(pieces[0], letter), *pieces[1:]]) for letter, pieces in cleared]
-    return [
-        (letter, [pieces[0].cut(match.end()), *pieces[1:]])
-        for match, (letter, pieces) in zip(matches, cleared, strict=True)
-    ]
+def cut_labels(
+    options: Sequence[tuple[str, list[Piece]]], cleared: Collection[str]
+) -> list[tuple[str, list[Piece]]]:
+    """Options without boxes, and without labels where all have one of the same kind; some are `cleared` of theirs."""
+    found: list[re.Match[str]] = []
+    shown = {letter: [_cut_box(pieces[0]), *pieces[1:]] for letter, pieces in options if pieces}
+    if not cleared and len(shown) == len(options):
+        found = [match for pieces in shown.values() if (match := _LABEL.match(pieces[0].text)) is not None]
+    is_labelled = found and len(found) == len(options) and _label_all(found)
+    for place, (letter, pieces) in enumerate(shown.items()):
+        if is_labelled:
+            pieces[0] = pieces[0].cut(found[place].end())
+        elif letter not in cleared and len(shown) == len(options):
+            pieces[0] = _cut_letter(pieces[0], letter)
+    return [(letter, shown.get(letter, [])) for letter, _ in options]
+
+
+def _cut_box(piece: Piece) -> Piece:
+    match = _BOX.match(piece.text)
+    rest = piece if match is None else piece.cut(match.end())
+    return rest if rest.text.strip() else piece
 
 
 def _label_all(found: Sequence[re.Match[str]]) -> bool:
@@ -158,7 +160,7 @@ def _label_all(found: Sequence[re.Match[str]]) -> bool:
     )
 
 
-def cut_letter(piece: Piece, letter: str) -> Piece:
+def _cut_letter(piece: Piece, letter: str) -> Piece:
     """An option without its letter, where others were pointed at without theirs."""
     match = _LABEL.match(piece.text)
     if match is None or match["label"].upper() != letter:

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from tasks.ingest.content.choices import make_true_false
@@ -32,8 +32,9 @@ from tasks.ingest.layout.series import Repeated
 from tasks.ingest.second_reader.finder import Finder, Pointed, as_list, read_place
 from tasks.ingest.second_reader.labels import (
     cut_labels,
-    cut_letter,
     cut_number,
+    ends_with_label,
+    holds_number,
     leave_out_bars,
     list_names,
     opens_with,
@@ -45,7 +46,7 @@ from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.kinds import are_truth_options, infer_free_type
-from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.labels import is_sure, parse_label
 from tasks.ingest.words.lexicon import FineType, find_fine_type
 from tasks.ingest.words.points import BRACKETED, read_points
 
@@ -66,8 +67,7 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     language = detect_language("\n".join(line.text for line in shown.lines[: shown.own]))
     stretches = list(_make_stretches(said.get("sections"), shown))
     entries = [entry for entry in as_list(said.get("questions")) if isinstance(entry, Mapping)]
-    made = [_find_parts(entry, finder) for entry in entries]
-    found = [one for one in made if one is not None]
+    found = [one for entry in entries if (one := _find_parts(entry, finder)) is not None]
     _take_own_material(found)
     # all of them first: an answer of one stands in what another shows
     answered = list(_find_answers(found, finder))
@@ -75,12 +75,10 @@ def read_pointed(shown: ShownLines, said: Mapping[str, Any]) -> PointedReading:
     drafted = [_make_draft(one, finder, stretches, language) for one in answered]
     drafts = [draft for draft in drafted if draft.stem or draft.options]
     _cut_second_numbers(drafts)
-    refused = [
-        str(entry.get("number") or "") for entry, one in zip(entries, made, strict=True) if one is None
-    ]
-    refused += [
-        one.number for one, draft in zip(answered, drafted, strict=True) if not (draft.stem or draft.options)
-    ]
+    kept = {
+        id(one.entry) for one, draft in zip(answered, drafted, strict=True) if draft.stem or draft.options
+    }
+    refused = [str(entry.get("number") or "") for entry in entries if id(entry) not in kept]
     _bound(drafts, shown)
     stretches = [_type_by_questions(stretch, drafts) for stretch in stretches]
     own = shown.lines[: shown.own]
@@ -112,15 +110,9 @@ def _make_stretches(sections: object, shown: ShownLines) -> Iterator[Stretch]:
             continue
         text = shown.lines[at].text.strip()
         label = parse_label(text)
-        is_numbered = label is not None and label.style in ("cn", "part")
-        yield Stretch(
-            index,
-            shown.starts[at],
-            label.value if label is not None and is_numbered else None,
-            label.style if label is not None and is_numbered else "",
-            find_fine_type(str(section.get("type") or "")),
-            text,
-        )
+        value, style = (label.value, label.style) if is_sure(label, ("cn", "part")) else (None, "")
+        fine = find_fine_type(str(section.get("type") or ""))
+        yield Stretch(index, shown.starts[at], value, style, fine, text)
 
 
 @dataclass
@@ -168,49 +160,34 @@ def _read_key(said: object, named: Sequence[str]) -> list[str]:
 
 def _find_parts(entry: Mapping[str, Any], finder: Finder) -> _Parts | None:
     """Stem, material and options of a question; None where one of them is not in the paper."""
-    stem, material, offered = (
-        finder.find(entry.get("stem")),
-        finder.find(entry.get("material")),
-        entry.get("options"),
-    )
-    if stem is None or material is None or not isinstance(offered or {}, Mapping):
+    stem, material = finder.find(entry.get("stem")), finder.find(entry.get("material"))
+    offered = entry.get("options") or {}
+    if stem is None or material is None or not isinstance(offered, Mapping):
         return None
-    named = {
-        unicodedata.normalize("NFKC", str(name)): references for name, references in (offered or {}).items()
-    }
-    options = [(_read_label(name), finder.find(references) or []) for name, references in named.items()]
-    options.sort(key=lambda option: option[0])
-    letters = [label for label, _ in options]
-    spans = [*stem, *(span for _, own in options for span in own)]
+    named = {unicodedata.normalize("NFKC", str(name)): references for name, references in offered.items()}
+    options = {_read_label(name): finder.find(references) or [] for name, references in named.items()}
+    spans = [*stem, *chain.from_iterable(options.values())]
     # an answer file asks nothing
     is_there = (
-        spans
-        and all(own for _, own in options)
-        and max(span.line for span in (*spans, *material)) < finder.shown.own
+        spans and all(options.values()) and max(span.line for span in (*spans, *material)) < finder.shown.own
     )
-    if not is_there or len(named) < len(offered or {}) or letters != sorted({*letters} & {*_LETTERS}):
+    if not is_there or len(options) < len(offered) or not {*options} <= {*_LETTERS}:
         return None
-    number = str(entry.get("number") or "").strip()
-    return _Parts(entry, number, stem, material, options, key=_read_key(entry.get("key"), [*named]))
+    number, key = str(entry.get("number") or "").strip(), _read_key(entry.get("key"), [*named])
+    return _Parts(entry, number, stem, material, sorted(options.items()), key=key)
 
 
 def _take_own_material(found: Sequence[_Parts]) -> None:
     """Let what stands between the lines of one question, and no other needs, be in its stem."""
     uses = Counter(tuple(one.material) for one in found)
     for one in found:
-        if (
-            one.material
-            and one.stem
-            and one.material[0].line > one.stem[0].line
-            and uses[tuple(one.material)] == 1
-        ):
+        is_alone = one.material and uses[tuple(one.material)] == 1
+        if is_alone and one.stem and one.material[0].line > one.stem[0].line:
             one.stem = sorted([*one.stem, *one.material], key=lambda part: (part.line, part.first))
             one.material = []
 
 
 _SECOND_NUMBER = re.compile(r"[,，\s]{0,2}\d{1,3}\s*[.．、,，]\s*(?=\D)")
-
-
 _LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.5
 
 
@@ -231,16 +208,14 @@ def _is_own_text(answer: Pointed, one: _Parts, finder: Finder) -> bool:
 
     That is an option or a whole line of the stem, unless something marks it, and of a passage what fills no blank of it.
     """
-    own = [span for _, spans in one.options for span in spans]
+    line, first, last = answer.line, answer.first, answer.last
     is_option = any(
-        span.line == answer.line and span.first <= answer.first and answer.last <= span.last for span in own
+        span.line == line and span.first <= first and last <= span.last
+        for _, spans in one.options
+        for span in spans
     )
-    is_asked = answer.is_whole and any(span.line == answer.line for span in one.stem)
-    is_passage = (
-        not one.is_fill
-        and not (one.key or one.options)
-        and any(span.line == answer.line for span in one.material)
-    )
+    is_asked = answer.is_whole and any(span.line == line for span in one.stem)
+    is_passage = answer.fills and not one.is_fill and any(span.line == line for span in one.material)
     return (is_option or is_asked or is_passage) and not finder.is_marked(answer)
 
 
@@ -255,9 +230,8 @@ def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
             spans = [span] if span is not None else [] if is_short else finder.find(reference) or []
             one.holds_answer |= not spans and any(part.line == at for part in (*one.stem, *one.material))
             fills = not one.options and not one.key
-            one.answer += [
-                replace(span, fills=fills) for span in spans if not _is_own_text(span, one, finder)
-            ]
+            spans = [replace(span, fills=fills) for span in spans]
+            one.answer += [span for span in spans if not _is_own_text(span, one, finder)]
         explained = finder.find(one.entry.get("explanation")) or []
         one.explanation = [span for span in explained if not _is_own_text(span, one, finder)]
         finder.claim([*one.answer, *one.explanation])
@@ -271,29 +245,21 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
         notes.append("option_missing")
     draft = Draft(fine=fine, notes=notes)
     spans = [*one.stem, *(span for _, spans in one.options for span in spans)]
-    own = [
-        (finder.shown.starts[span.line] + span.first, finder.shown.starts[span.line] + span.last)
-        for span in spans
-    ]
-    draft.start, draft.end = min(first for first, _ in own), max(last for _, last in own)
+    starts = finder.shown.starts
+    draft.start = min(starts[span.line] + span.first for span in spans)
+    draft.end = max(starts[span.line] + span.last for span in spans)
     at = bisect_right([stretch.place for stretch in stretches], draft.start) - 1
     section = stretches[at] if at >= 0 else None
     draft.section, draft.section_number = (section.index, section.number) if section else (0, None)
     printed = [*one.answer, *one.explanation]
-    draft.number_label = next(
-        (
-            text
-            for text in list_names(one.number)
-            if len(text) <= _LONGEST_NUMBER and finder.prints(text, spans[0].line)
-        ),
-        "",
-    )
+    names = [name for name in list_names(one.number) if len(name) <= _LONGEST_NUMBER]
+    draft.number_label = next((name for name in names if finder.prints(name, spans[0].line)), "")
     draft.value = read_value(one.number)
-    beside = [span for _, spans in one.options for span in spans]
+    beside = spans[len(one.stem) :]
     keys = finder.list_keys([*one.stem, *one.material])
     stem = finder.make_pieces(one.stem, [*printed, *beside, *keys])
     material = finder.make_pieces(one.material, keys)
-    if one.stem and not finder.is_numbered_before(one.stem[0], one.number):
+    if one.stem and not holds_number(finder.read_before(one.stem[0]), one.number):
         stem[:1] = [cut_number(piece, one.number) for piece in stem[:1]]
     if material and (rest := cut_number(material[0], one.number, is_answer=True)) is not material[0]:
         # what begins with the number of a question is its own, but for what is called a text
@@ -303,18 +269,8 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     _take_marks(draft)
     draft.material = clean_text(join_pieces(material), language) or None
     offered = [(letter, finder.make_option(spans, printed)) for letter, spans in one.options]
-    cleared = {letter for letter, spans in one.options if finder.is_labelled_before(spans[0])}
-    draft.option_pieces = (
-        cut_labels(offered)
-        if not cleared
-        else [
-            (
-                letter,
-                pieces if letter in cleared or not pieces else [cut_letter(pieces[0], letter), *pieces[1:]],
-            )
-            for letter, pieces in offered
-        ]
-    )
+    cleared = {letter for letter, spans in one.options if ends_with_label(finder.read_before(spans[0]))}
+    draft.option_pieces = cut_labels(offered, cleared)
     draft.options = [
         (letter, clean_text(option_text(pieces), language)) for letter, pieces in draft.option_pieces
     ]
@@ -329,8 +285,6 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
 
 _LONGEST_NUMBER = 20
 _IS_TEXT = re.compile(r"\s*(?:阅读|材料|案例|资料|(?i:read|text|passage|material|source|case)\b)")
-
-
 _FIRST_MARKS = re.compile(rf"\s*{BRACKETED}\s*(?=\S)")
 
 
@@ -358,20 +312,11 @@ def _set_answer(draft: Draft, one: _Parts, finder: Finder, language: str | None)
     pieces = [leave_out_bars(piece) for piece in finder.make_pieces(one.answer)]
     if not pieces:
         return
-    if any(
-        span.is_whole and span.line == answer.line
-        for answer in one.answer
-        for _, spans in one.options
-        for span in spans
-    ):
+    offered = {span.line for _, spans in one.options for span in spans if span.is_whole}
+    if any(answer.line in offered for answer in one.answer):
         draft.notes.append("key_by_format")
-    entry = read_entry(
-        draft.value or 0,
-        [
-            cut_number(pieces[0], one.number, is_answer=not one.key and not one.answer[0].is_whole),
-            *pieces[1:],
-        ],
-    )
+    is_part = not one.key and not one.answer[0].is_whole
+    entry = read_entry(draft.value or 0, [cut_number(pieces[0], one.number, is_answer=is_part), *pieces[1:]])
     entry.explanation = explanation or entry.explanation
     if not one.key or not (draft.options or draft.question_type == "true_false"):
         apply_key(draft, entry, language)

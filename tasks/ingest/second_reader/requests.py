@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,6 +100,15 @@ def make_window(shown: ShownPaper, first: int, size: int, names_pages: bool = Fa
     text = "\n".join([*([ANSWER_FILE] if is_answers else []), *kept, *([ANSWER_FILE, *told] if told else [])])
     pages = sorted({page for page in shown.pages[first:line] if page > 0})
     return Window(text, first, line, pages, line >= last, is_answers)
+
+
+def list_windows(shown: ShownPaper, size: int, names_pages: bool = False) -> Iterator[Window]:
+    """The windows of a paper where none overlap, since no reply is cut."""
+    line = 0
+    while line < count_put(shown, size):
+        window = make_window(shown, line, size, names_pages)
+        line = window.end
+        yield window
 
 
 def name_page(page: int) -> str:

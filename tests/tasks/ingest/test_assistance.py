@@ -32,6 +32,7 @@ from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.keeping import drop_read, keep_read, name_kept, take_read
 from tasks.ingest.second_reader import asking
 from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, read_assist_model
+from tasks.ingest.second_reader.requests import list_windows
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, paragraph, run, write
@@ -401,7 +402,7 @@ def test_an_answer_file_that_is_too_long_to_go_with_the_paper_is_read_in_windows
         [f"rivers {letter}{number}\nand rain {letter}"] for letter in "ab" for number in range(1, 11)
     ]
     assert (found_again, repeated.calls["sent"]) == (found, 0)
-    windows = Assistant(ledger, settings, MODEL).list_windows(paper.shown) if paper.shown else []
+    windows = [*list_windows(paper.shown, 200)] if paper.shown else []
     shown = [int(number) for window in windows for number, _ in list_numbered(window.text)]
     assert shown == list(range(1 + 20 + 1 + 40))
     assert len(windows) <= len(sent) <= 2 * len(windows)
