@@ -191,36 +191,30 @@ class Assistant:
         from tasks.models.budget import open_budget
 
         # how a person divided a paper is not put to a model
-        places = [
-            place
-            for place, one in enumerate(parsed)
-            if self.is_asked(one) and one.document["document_id"] not in options.corrections
+        asked = [
+            self.is_asked(one) and one.document["document_id"] not in options.corrections for one in parsed
         ]
+        places = [place for place, is_asked in enumerate(asked) if is_asked]
         if not places:
             return list(parsed)
         if summary.budget is None:
             summary.budget = open_budget(self.ledger, self.settings.budget_usd, name_month_budget(now_text()))
-        results = list(parsed)
 
-        async def run() -> None:
+        async def run() -> dict[int, ParsedDocument]:
             async with ModelClient(
                 self.ledger, self.settings, budget=summary.budget, simulated_url=self.simulated_url
             ) as client:
                 reader = _Reader(client, self.model, options, summary)
-
-                async def read(place: int) -> None:
-                    results[place] = await reader.read(parsed[place])
-
                 async with asyncio.TaskGroup() as group:
-                    for place in places:
-                        group.create_task(read(place))
+                    tasks = {place: group.create_task(reader.read(parsed[place])) for place in places}
                 summary.calls.update(client.counts)
+            return {place: task.result() for place, task in tasks.items()}
 
         try:
-            asyncio.run(run())
+            found = asyncio.run(run())
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        return results
+        return [found.get(place, one) for place, one in enumerate(parsed)]
 
 
 @dataclass(frozen=True)
@@ -249,17 +243,15 @@ class _Reader:
             summary.failure = str(error)
             summary.unanswered += 1
             summary.is_stopped = isinstance(error, BudgetError) or summary.unanswered >= MOST_UNANSWERED
-            return self._fail(
-                parsed, "it gave no reply" if isinstance(error, CallFailed) else "the budget is used up"
-            )
+            problem = "it gave no reply" if isinstance(error, CallFailed) else "the budget is used up"
+            return self._fail(parsed, problem)
         summary.unanswered = 0
         second = await asyncio.to_thread(parse_as_said, parsed, said, self.options)
         if second is None:
             return self._fail(parsed, "the file is another one by now")
         if second.text is None:
-            return self._fail(
-                parsed, f"reading the paper by its reply ended as `{second.document['status']}`"
-            )
+            status = second.document["status"]
+            return self._fail(parsed, f"reading the paper by its reply ended as `{status}`")
         summary.refused += len(second.refused)
         chosen, is_taken = choose_reading(parsed, second, self.options)
         if not is_taken:
@@ -271,9 +263,8 @@ class _Reader:
 
     def _fail(self, parsed: ParsedDocument, problem: str) -> ParsedDocument:
         self.summary.failed += 1
-        return _warn(
-            parsed, f"The model {self.model.name} did not help: {problem}. The rules' reading was kept."
-        )
+        words = f"The model {self.model.name} did not help: {problem}. The rules' reading was kept."
+        return _warn(parsed, words)
 
     async def _ask_all(self, parsed: ParsedDocument, shown: ShownPaper) -> dict[str, Any]:
         """What the model says of a paper; the last question of a window is asked for again."""

@@ -92,23 +92,24 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     """
     if first.text is None or second.text is None or first.text["text"] != second.text["text"]:
         return second
-    refused = {core for number in second.refused if (core := read_core(number))}
+    refused = {*map(read_core, second.refused)}
     ordered = sorted(second.questions, key=lambda row: row["text_start"])
     starts = [row["text_start"] for row in ordered]
     values = [read_value(row["number_label"]) for row in ordered]
     known = {row["question_uuid"] for row in ordered}
     kept = []
     for row in first.questions:
-        if row["text_start"] is None:
+        number, value = read_core(row["number_label"]), read_value(row["number_label"])
+        if row["text_start"] is None or not number or row["question_uuid"] in known:
             continue
-        number = read_core(row["number_label"])
         at = bisect_right(starts, row["text_start"])
         beside = slice(max(at - 1, 0), at + 1)
-        if not number or row["question_uuid"] in known or any(_overlap(row, one) for one in ordered[beside]):
-            continue
-        value = read_value(row["number_label"])
+        is_free = all(
+            one["text_end"] <= row["text_start"] or row["text_end"] <= one["text_start"]
+            for one in ordered[beside]
+        )
         fills = value is not None and at > 0 and values[beside] == [value - 1, value + 1]
-        if number in refused or fills:
+        if is_free and (number in refused or fills):
             kept.append(row)
     if not kept:
         return second
@@ -121,10 +122,6 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
         pictures=list({one["sha256"]: one for one in (*second.pictures, *first.pictures)}.values()),
         picture_bytes={**first.picture_bytes, **second.picture_bytes},
     )
-
-
-def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(one["text_start"] < other["text_end"] and other["text_start"] < one["text_end"])
 
 
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
@@ -162,13 +159,7 @@ def _judge(
     kept = checked if is_unread else replace(checked, score=max(checked.score, confirmed))
     share = kept.score * sum(float(row["parse_confidence"]) for row in questions) / len(questions)
     document["confidence_version"] = VERSION
-    terms = Terms(
-        options.confidence_threshold,
-        options.hold_least_right,
-        options.hold_most_broken,
-        options.confidence_fit,
-    )
-    settle(document, questions, round(share, 2), kept, terms)
+    settle(document, questions, round(share, 2), kept, Terms.from_options(vars(options)))
     return replace(chosen, document=document, questions=questions)
 
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
@@ -32,6 +32,8 @@ class Pointed:
 
 _REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：|](.*)|$)", re.DOTALL)
 _MOST_LINES = 400
+# What stands in a sentence for the words that fill it
+_GAP = "____"
 
 
 def read_place(value: object) -> int | None:
@@ -160,9 +162,7 @@ class Finder:
 
     def list_keys(self, spans: Iterable[Pointed]) -> list[Pointed]:
         """The printed keys on the lines of these spans."""
-        return [
-            key for line in dict.fromkeys(span.line for span in spans) for key in self._keys.get(line, ())
-        ]
+        return [key for line in {span.line for span in spans} for key in self._keys.get(line, ())]
 
     def is_marked(self, span: Pointed) -> bool:
         """Whether something on a line, print or a sign, marks what is pointed at."""
@@ -191,8 +191,7 @@ class Finder:
 
     def list_claimed(self, pieces: Sequence[Piece]) -> frozenset[int]:
         """The beginnings of the paper's lines that answers stand in."""
-        starts = [piece.start for piece in pieces]
-        found: set[int] = set()
+        starts, found = [piece.start for piece in pieces], set()
         for at, spans in self._answers.items():
             if any(spans) and at < self.shown.own:
                 begin = self.shown.starts[at]
@@ -215,8 +214,9 @@ class Finder:
     def make_option(self, spans: Sequence[Pointed], answer: Sequence[Pointed]) -> list[Piece]:
         """The same, for what may be the answer as a whole: then it is shown."""
         left, whole = self.make_pieces(spans, answer), self.make_pieces(spans)
-        is_mark = _count_words(left) == _count_words(whole)
-        return left if is_mark or any(_WORDS.search(piece.text) for piece in left) else whole
+        text, other = ("".join(piece.text for piece in pieces) for pieces in (left, whole))
+        is_mark = sum(map(str.isalnum, text)) == sum(map(str.isalnum, other))
+        return left if is_mark or _WORDS.search(text) else whole
 
     def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed]) -> list[Piece]:
         start = self.shown.starts[span.line]
@@ -237,14 +237,6 @@ class Finder:
         return [part] if part.text.strip() else []
 
 
-def _count_words(pieces: Iterable[Piece]) -> int:
-    return sum(map(str.isalnum, "".join(piece.text for piece in pieces)))
-
-
-# What stands in a sentence for the words that fill it
-_GAP = "____"
-
-
 def _end_mark(text: str, place: int) -> int:
     """The end of a quotation behind the number of the picture that it ends with."""
     return place + 1 if text[place : place + 1] != blank_picture_numbers(text)[place : place + 1] else place
@@ -263,35 +255,24 @@ _KEY_RUN = re.compile(r"[A-Ja-jTF√×]+")
 def _is_apart(text: str, first: int, last: int) -> bool:
     """Whether a short answer is no part of a word or a number, and no label of an option."""
     before, behind = text[max(first - 1, 0) : first], text[last : last + 1]
-    if (text[first].isdigit() and before.isdigit()) or (text[last - 1].isdigit() and behind.isdigit()):
+    ends = ((before, text[first]), (behind, text[last - 1]))
+    is_part = any(beside.isdigit() and own.isdigit() for beside, own in ends)
+    opens = last - first == 1 and first < _BESIDE and not text[:first].strip(" \t*-([（【")
+    is_label = opens and re.match(r"\s*[)）.．、:：\]】]\s*\S", text[last : last + 8])
+    if is_part or is_label or before.islower() or behind.islower():
         return False
-    if (
-        first < _BESIDE
-        and not text[:first].strip(" \t*-([（【")
-        and re.match(r"\s*[)）.．、:：\]】]\s*\S", text[last : last + 8])
-        and last - first == 1
-    ):
-        return False
-    if before.islower() or behind.islower():
-        return False
-    if (before.isupper() and before.isascii()) or (behind.isupper() and behind.isascii()):
-        begin, end = first, last
-        while begin > max(0, first - _BESIDE) and text[begin - 1].isalpha():
-            begin -= 1
-        while end < min(len(text), last + _BESIDE) and text[end].isalpha():
-            end += 1
-        return _KEY_RUN.fullmatch(text, begin, end) is not None
-    return True
+    if not any(one.isupper() and one.isascii() for one in (before, behind)):
+        return True
+    lead, rest = text[max(0, first - _BESIDE) : first], text[last : last + _BESIDE]
+    beside = [*takewhile(str.isalpha, reversed(lead)), *takewhile(str.isalpha, rest)]
+    return _KEY_RUN.fullmatch(text[first:last] + "".join(beside)) is not None
 
 
 def _is_set_apart(text: str, first: int, last: int) -> bool:
     """Whether brackets hold a short answer, or it ends its line."""
     before, behind = text[max(0, first - 4) : first], text[last : last + 8]
-    is_held = (
-        re.search(r"[(（\[【:：]\s*$", before) is not None
-        and re.match(r"\s*(?:[)）\]】]|$)", behind) is not None
-    )
-    return is_held or not behind.strip(" .。)）]】")
+    is_held = re.search(r"[(（\[【:：]\s*$", before) and re.match(r"\s*(?:[)）\]】]|$)", behind)
+    return is_held is not None or not behind.strip(" .。)）]】")
 
 
 # more than a letter or a number that labels

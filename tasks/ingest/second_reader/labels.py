@@ -19,6 +19,7 @@ _CORE = re.compile(
     rf"{_NUMBER}(?:[\s.\-–(]*(?:{_LETTER}|(?<=[.\-–(])\d+)\)?)*|(?<![A-Za-z]){_LETTER}",
 )
 _PART = re.compile(rf"{_NUMBER}|{_LETTER}")
+_LONGEST = 60
 
 
 @lru_cache(maxsize=1 << 12)
@@ -35,9 +36,6 @@ def list_names(number: str) -> list[str]:
 def _find_core(number: str) -> str:
     found = [match[0] for match in _CORE.finditer(unicodedata.normalize("NFKC", number[:_LONGEST]))]
     return found[-1] if found else ""
-
-
-_LONGEST = 60
 
 
 def read_value(number: str) -> int | None:
@@ -111,12 +109,8 @@ _LABEL = re.compile(
     rf"(?:{PICTURE_MARK.pattern})?\s*[(（\[【<]?\s*(?P<label>\d{{1,2}}|[①-⑩]|[ivxIVX]{{1,4}}(?![A-Za-z])|[^\W\d_])"
     r"(?P<close>\s*[)）\]】>.．、:：\-–]*)[\s|]*(?=[^\s|①-⑩])"
 )
-_LABEL_BEFORE = re.compile(r"(?:^|[\W_])(?:[A-Ja-j]|[①-⑩])\s*[)）.．、:：\]】]?\s*$")
-
-
-def ends_with_label(text: str) -> bool:
-    """Whether the label of an option closes a text."""
-    return _LABEL_BEFORE.search(text) is not None
+# what stands before an option that is quoted without its label
+LABEL_BEFORE = re.compile(r"(?:^|[\W_])(?:[A-Ja-j]|[①-⑩])\s*[)）.．、:：\]】]?\s*$")
 
 
 def cut_labels(

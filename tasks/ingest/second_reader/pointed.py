@@ -31,9 +31,9 @@ from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.second_reader.finder import Finder, Pointed, as_list, read_place
 from tasks.ingest.second_reader.labels import (
+    LABEL_BEFORE,
     cut_labels,
     cut_number,
-    ends_with_label,
     holds_number,
     leave_out_bars,
     list_names,
@@ -132,11 +132,6 @@ class _Parts:
     key: list[str] = field(default_factory=list)
     holds_answer: bool = False
 
-    @property
-    def is_fill(self) -> bool:
-        """Whether the reader calls it a blank to be filled."""
-        return str(self.entry.get("type")) == "fill_in_the_blank"
-
 
 _LETTERS = tuple("ABCDEFGHIJ")
 
@@ -215,7 +210,8 @@ def _is_own_text(answer: Pointed, one: _Parts, finder: Finder) -> bool:
         for span in spans
     )
     is_asked = answer.is_whole and any(span.line == line for span in one.stem)
-    is_passage = answer.fills and not one.is_fill and any(span.line == line for span in one.material)
+    is_fill = one.entry.get("type") == "fill_in_the_blank"
+    is_passage = answer.fills and not is_fill and any(span.line == line for span in one.material)
     return (is_option or is_asked or is_passage) and not finder.is_marked(answer)
 
 
@@ -269,7 +265,7 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
     _take_marks(draft)
     draft.material = clean_text(join_pieces(material), language) or None
     offered = [(letter, finder.make_option(spans, printed)) for letter, spans in one.options]
-    cleared = {letter for letter, spans in one.options if ends_with_label(finder.read_before(spans[0]))}
+    cleared = {letter for letter, spans in one.options if LABEL_BEFORE.search(finder.read_before(spans[0]))}
     draft.option_pieces = cut_labels(offered, cleared)
     draft.options = [
         (letter, clean_text(option_text(pieces), language)) for letter, pieces in draft.option_pieces

@@ -132,20 +132,19 @@ def end_window(reply: Mapping[str, Any], window: Window) -> tuple[int, Mapping[s
     found = _list_objects(reply.get(name))
     if window.is_last or len(found) < 2:
         return window.end, reply
-    first = min(_list_lines(found[-1].get("material"), found[-1].get(place)), default=window.end)
+    # where its material begins far above the question alone is read again; no nearer than the middle: a reply that names an early
+    # line last would be asked for line by line
+    firsts = [
+        min(_list_lines(*map(found[-1].get, names)), default=0) for names in (("material", place), (place,))
+    ]
     middle = (window.first + window.end) // 2
-    if first <= middle:  # its material begins far above: the question alone is read again
-        first = min(_list_lines(found[-1].get(place)), default=window.end)
-    # no nearer than the middle: a reply that names an early line last would be asked for line by line
-    if not middle < first < window.end:
+    first = next((line for line in firsts if middle < line < window.end), None)
+    if first is None:
         return window.end, reply
     # what is below that line is read again: several questions may share the material that begins there
     kept = [one for one in found[:-1] if min(_list_lines(one.get(place)), default=0) < first]
-    sections = [
-        one
-        for one in _list_objects(reply.get("sections"))
-        if min(_list_lines(one.get("line")), default=0) < first
-    ]
+    headed = _list_objects(reply.get("sections"))
+    sections = [one for one in headed if min(_list_lines(one.get("line")), default=0) < first]
     return first, {**reply, name: kept, "sections": sections}
 
 
