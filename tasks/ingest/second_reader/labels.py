@@ -146,7 +146,7 @@ def _label_all(found: Sequence[re.Match[str]]) -> bool:
     gaps = [match.end() > match.end("label") for match in found]
     is_wide = not any(match.string[match.end()].isascii() for match in found)
     is_apart = all(signs) or (not labels[0].isdecimal() and (is_wide or not labels[0].isascii() or all(gaps)))
-    places = [ord(label.casefold()) - ord("a") + 1 if len(label) == 1 else 0 for label in labels]
+    places = [ord(label.casefold()[0]) - ord("a") + 1 if len(label) == 1 else 0 for label in labels]
     if [*range(1, len(labels) + 1)] in (places, [*map(read_number, labels)]):
         return is_apart
     return (

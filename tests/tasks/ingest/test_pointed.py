@@ -216,6 +216,7 @@ def test_the_number_of_a_question_is_cut_off_and_nothing_else(line: str, number:
         (["I. iron", "II. cork"], ["iron", "cork"]),
         (["(i) iron", "(ii) cork"], ["iron", "cork"]),
         (["I float", "You float"], ["I float", "You float"]),
+        (["İstanbul", "ßrom"], ["İstanbul", "ßrom"]),
         (["Ｂ．铁", "Ｃ．木"], ["铁", "木"]),
     ],
 )
