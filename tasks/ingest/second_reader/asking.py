@@ -286,7 +286,7 @@ class _Reader:
     async def _ask(
         self, parsed: ParsedDocument, window: Window, left: Iterator[int]
     ) -> dict[str, Any] | None:
-        """The reply to a window; None for one that was cut short. Each call takes one of those that are `left`.
+        """The reply to a window, for one of the calls that are `left`; None where it was cut.
 
         Raises:
             _Unusable: no reply could be read.

@@ -71,7 +71,7 @@ class Finder:
             self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
 
     def find(self, references: object) -> list[Pointed] | None:
-        """The spans that references name, in their order and each once; [] for none, None where one is not there."""
+        """The spans that references name, each once; [] for none, None where one is not there."""
         spans: dict[Pointed, None] = {}
         for reference in as_list(references):
             found = self._find_one(reference)

@@ -1,4 +1,4 @@
-"""Numbers before stems and answers, labels and boxes before options, where a reader says what they label."""
+"""Numbers before stems and answers, labels and boxes before options."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_value(number: str) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _print(number: str) -> str:
-    """A pattern of a number as it is printed: of a part that is a letter the number may stand above."""
+    """A pattern of a number as it is printed; above a letter of a part it may be missing."""
     *above, last = [rf"0*{re.escape(part)}" for part in read_core(number)] or ["(?!)"]
     lead = "".join(rf"{part}[\W_]{{0,3}}" for part in above)
     return rf"(?:{lead}){'?' if last[-1].isalpha() and last.isascii() else ''}{last}"
@@ -116,7 +116,7 @@ LABEL_BEFORE = re.compile(r"(?:^|[\W_])(?:[A-Ja-j]|[①-⑩])\s*[)）.．、:：
 def cut_labels(
     options: Sequence[tuple[str, list[Piece]]], cleared: Collection[str]
 ) -> list[tuple[str, list[Piece]]]:
-    """Options without boxes, and without labels where all have one of the same kind; some are `cleared` of theirs."""
+    """Options without boxes, and without labels of one kind; some are `cleared` of theirs."""
     found: list[re.Match[str]] = []
     shown = {letter: [_cut_box(pieces[0]), *pieces[1:]] for letter, pieces in options if pieces}
     if not cleared and len(shown) == len(options):
@@ -137,7 +137,7 @@ def _cut_box(piece: Piece) -> Piece:
 
 
 def _label_all(found: Sequence[re.Match[str]]) -> bool:
-    """Whether what options begin with counts them: A B C, 1 2 3, i ii iii, or letters that go up."""
+    """Whether what options begin with counts them: A B, 1 2, i ii, or letters that go up."""
     labels = [match["label"] for match in found]
     # `1.5 km` has no sign behind a label, and `1 km` is not told apart from one
     signs = [

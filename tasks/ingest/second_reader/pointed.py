@@ -144,7 +144,7 @@ def _read_label(named: str) -> str:
 
 
 def _read_key(said: object, named: Sequence[str]) -> list[str]:
-    """The letters, or the judgement, that a reader says its answer means; `named` is what it calls the options."""
+    """The letters or judgement that an answer means, where a reader calls options `named`."""
     text = unicodedata.normalize("NFKC", ",".join(map(str, as_list(said))))
     if not named:
         return [truth] if (truth := read_truth(text)) is not None else []

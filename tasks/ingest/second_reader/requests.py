@@ -56,7 +56,7 @@ class ShownPaper:
 
 @dataclass(frozen=True)
 class Window:
-    """Numbered lines of a paper, or of its answer file, from `first` to `end` (exclusive), and their pages."""
+    """Numbered lines of a paper or its answer file, `first` to `end` (exclusive); their pages."""
 
     text: str
     first: int
