@@ -626,6 +626,21 @@ def test_a_paper_and_its_answer_file_are_opened_once_for_two_readings(
     assert [(row["stem"], row["answer"]) for row in found.questions] == [("Which rise?", ["A"])]
 
 
+def test_a_paper_that_is_only_looked_at_leaves_no_copy(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    path = write(tmp_path, "tides.txt", "Why do tides rise, and when?")
+    with serve(lambda _: make_reply({"stem": "0", "type": "short_answer"})) as url:
+        assistant = Assistant(ledger, settings, MODEL, url)
+        found = assistant.read_twice(path, IngestOptions(), summary := AssistanceSummary())
+    assert (summary.taken, found.copy, [row["stem"] for row in found.questions]) == (
+        1,
+        None,
+        ["Why do tides rise, and when?"],
+    )
+    assert list((settings.archive_dir / SPOOL).iterdir()) == []
+
+
 def test_of_what_was_kept_of_a_paper_nothing_is_run(tmp_path: Path) -> None:
     keep_read(tmp_path / "copy", Extraction("test", "1", [Line("1. Why?")]), None)
     assert take_read(tmp_path / "copy") == (Extraction("test", "1", [Line("1. Why?")]), None)
