@@ -142,7 +142,7 @@ def _statements_are_compiled_once() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with quick tests, and spread what waits for servers and browsers over the rest of the run.
+    """Begin with quick tests; what waits for servers and browsers is spread over the rest.
 
     Slow tests alone at the end left a quarter of the processors idle. A quarter of the groups are quick ones before the first
     slow one: what is broken everywhere shows at once.
@@ -176,7 +176,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _spread(
     quick: Sequence[list[pytest.Item]], later: Sequence[list[pytest.Item]]
 ) -> list[list[pytest.Item]]:
-    """Both in their own order, the later ones evenly among the last three quarters of the quick ones."""
+    """Both in their own order: the later ones among the last three quarters of the quick."""
     first = len(quick) // 4
     places = [first + at * (len(quick) - first) / max(len(later), 1) for at in range(len(later))]
     placed = [
