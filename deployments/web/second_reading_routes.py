@@ -275,12 +275,13 @@ def _describe_costs(
     language: Language,
 ) -> tuple[str, bool]:
     """Estimates in words, and whether all of it may be spent."""
-    unknown = next((one.unknown for one in found if one.most_usd is None), None)
+    unknown = next((one.unknown for one in found if one.usd is None), None)
     if unknown is not None:
         return f"{say('second_cost_unknown', language)} {unknown}", False
     money = read_month_money(ledger, settings)
     if money is None:
         return say("second_no_budget", language), False
+    once = sum(one.usd or 0.0 for one in found)
     most = sum(one.most_usd or 0.0 for one in found)
     sent = say(
         "second_sends",
@@ -292,9 +293,10 @@ def _describe_costs(
         calls=sum(one.calls for one in found),
     )
     pictures = say("second_sends_pictures", language) if model.sees_pictures else ""
-    amounts = {"cost": f"{most:.4f}", "left": f"{money.left_usd:.2f}", "limit": f"{money.limit_usd:.2f}"}
-    costs = say("second_costs", language, **amounts)
-    is_enough = most <= money.left_usd
+    amounts = {"left": f"{money.left_usd:.2f}", "limit": f"{money.limit_usd:.2f}"}
+    costs = say("second_costs", language, cost=f"{once:.4f}", most=f"{most:.4f}", **amounts)
+    # what is asked again stops where the money does
+    is_enough = once <= money.left_usd
     more = "" if is_enough else say("second_too_much", language)
     return _join((sent, pictures, costs, more), language), is_enough
 

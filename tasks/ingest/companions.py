@@ -6,9 +6,10 @@ offer what they say.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -36,8 +37,10 @@ from tasks.ingest.words.signs import asks_by_sign
 _LEAST_MATCHED = 0.5
 
 
-def apply_companion(split: Split, options: Mapping[str, Any], paper: Extraction) -> None:
-    """Give the answers of a separate file, and its pictures, to the questions without any."""
+def apply_companion(
+    split: Split, options: Mapping[str, Any], paper: Extraction, answers: Callable[[], Extraction | None]
+) -> None:
+    """Give the answers of a separate file to the questions without any."""
     doubtful = options.get("companion_doubt") or ()
     if doubtful and not all(draft.answer for draft in split.drafts):
         names = ", ".join(show_name(Path(name)) for name in doubtful)
@@ -48,12 +51,10 @@ def apply_companion(split: Split, options: Mapping[str, Any], paper: Extraction)
     if not companion or all(draft.answer for draft in split.drafts):
         return
     name = show_name(Path(Path(str(companion)).name))
-    try:
-        extraction = read_companion(Path(str(companion)), options)
-    except (DocumentError, OSError):
+    extraction = answers()
+    if extraction is None:
         split.warnings.append(f"The answer file {name} beside this paper could not be read.")
         return
-    paper.take_over(extraction)
     before = sum(1 for draft in split.drafts if draft.answer)
     drafts, taken = _choose(split, extraction, paper)
     gained = sum(1 for draft in drafts if draft.answer) - before
@@ -177,6 +178,16 @@ def is_titled_key(lines: Sequence[Line]) -> bool:
     return any(_TITLE.fullmatch(head) is not None for head in (*heads[:_TITLE_LINES], *parts)) or any(
         _ENDS_HEAD.fullmatch(part) is not None for part in parts
     )
+
+
+def read_answers(paper: Extraction, options: Mapping[str, Any]) -> Extraction | None:
+    """What the answer file of a paper holds, if it can be read; the paper has its pictures, too."""
+    with contextlib.suppress(DocumentError, OSError):
+        if options.get("companion"):
+            found = read_companion(Path(str(options["companion"])), options)
+            paper.take_over(found)
+            return found
+    return None
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:

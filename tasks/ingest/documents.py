@@ -288,7 +288,7 @@ def parse_as_said(parsed: ParsedDocument, said: str, options: IngestOptions) -> 
         except DocumentError:
             return None
     document = _new_document(path, Path(str(parsed.document["source_path"])), options)
-    same = ("document_id", "sha256", "document_name", "source_path", "size_bytes")
+    same = ("document_id", "sha256", "document_name", "source_path", "size_bytes", "media_type")
     document |= {name: parsed.document[name] for name in same}
     return _read(path, parsed.copy, document, options, said)
 

@@ -27,6 +27,7 @@ from tasks.ingest.corrected import add_known
 from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, list_sources, parse_sources
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
+from tasks.ingest.readers.keeping import drop_read
 from tasks.ingest.removal import HELD, read_released
 from tasks.ingest.words.warnings import NOT_READ
 from tasks.running import Progress
@@ -270,6 +271,8 @@ def _land_chunk(
         chunk = assistant.help_with(chunk, options, summary.assistance)
         calls = read_call_frames(assistant.ledger, dict.fromkeys(asked, now.strftime("%Y-%m")))
         batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items() if frame.height]
+    for parsed in chunk:
+        drop_read(parsed.copy)
     if last_look is not None:
         chunk = [seen for one in chunk if (seen := last_look(one, summary)) is not None]
     for parsed in chunk:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
-from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_companion
+from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_answers
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys, read_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers, settle_pictures
@@ -33,6 +33,7 @@ from tasks.ingest.readers.extraction import (
     read_picture_number,
 )
 from tasks.ingest.readers.formats import extract, find_reader
+from tasks.ingest.readers.keeping import keep_read, take_read
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.second_reader import (
@@ -61,16 +62,21 @@ def read_document(
 
     Returns `{document, text, questions, pictures}` ready for JSON. `document` comes with its identity (id, sha256, name, source
     path, size). Problems of the document become its status and error; only faults of ours raise. `content` is a copy to
-    be read in the place of the file.
+    be read in the place of the file: what was read of it for a second reader is kept beside it, and taken when that has `said` something.
     """
     try:
+        if options.get("said") and content and (kept := take_read(content)) is not None:
+            return read_extraction(kept[0], path, document, options, lambda: kept[1])
         data = Path(content or path).read_bytes()
         kind = sniff(data, path.name)
         document["media_type"] = MEDIA_TYPES[kind]
         reader = find_reader(kind, path.name)
         document["media_type"] = reader.media_type
         extraction = extract(data, reader, {**options, "folder": path.parent.resolve()})
-        return read_extraction(extraction, path, document, options)
+        answers = cache(lambda: read_answers(extraction, options))
+        if options.get("shows_lines") and content and not options.get("said"):
+            keep_read(content, extraction, answers())
+        return read_extraction(extraction, path, document, options, answers)
     except DocumentError as error:
         document["status"], document["error"] = error.code, str(error)
     return {"document": document, "text": None, "questions": [], "pictures": []}
@@ -78,18 +84,23 @@ def read_document(
 
 @without_collecting()
 def read_extraction(
-    extraction: Extraction, path: Path, document: dict[str, Any], options: Mapping[str, Any]
+    extraction: Extraction,
+    path: Path,
+    document: dict[str, Any],
+    options: Mapping[str, Any],
+    answers: Callable[[], Extraction | None] = lambda: None,
 ) -> dict[str, Any]:
     """Split what a reader handed over and describe the document.
 
     Returns what `read_document` does. With the option `shows_lines` also what a second reader is shown (`shown`), with `shows_pictures`
-    its pictures, too; with `said` the questions are those that such a reader points at, and `refused` counts what it points at that is not there.
+    its pictures, too; with `said` the questions are those that such a reader points at, and `refused` counts what it points at that is not
+    there. `answers` gives what the answer file holds, whose pictures the paper then has.
 
     Raises:
-        DocumentError: for an answer file or records that cannot be read.
+        DocumentError: for records that cannot be read.
     """
     mapping = read_mapping(options.get("mapping_file"))
-    second = _read_second(extraction, options)
+    second = _read_second(extraction, options, answers)
     if second.pointed is None:
         split, raw, pages = _split(extraction, mapping["columns"], options)
         is_key = read_name(path.stem).is_key or is_titled_key(extraction.lines)
@@ -100,11 +111,11 @@ def read_extraction(
         split, asks = second.pointed.split, True
         raw, _, pages = join_lines(list_lines(extraction))
     raw = blank_picture_numbers(raw)
-    answers = _count_answers(split)
+    given = _count_answers(split)
     if split.drafts and not asks:
         split.drafts.clear()
         split.warnings.clear()  # they speak of a paper
-    apply_companion(split, options, extraction)
+    apply_companion(split, options, extraction, answers)
     document["page_count"] = extraction.page_count
     document["converter"] = extraction.converter
     document["language"] = split.language or detect_language(raw)
@@ -146,7 +157,7 @@ def read_extraction(
     if not questions:
         document["status"], document["error"] = (
             "no_questions",
-            _explain_nothing(raw, split, answers, options.get("answered")),
+            _explain_nothing(raw, split, given, options.get("answered")),
         )
     pictures = kept.list_rows(
         picture["sha256"] for question in questions for picture in question["pictures"] or ()
@@ -170,36 +181,24 @@ class _Second:
         return {} if self.shown is None else {"shown": self.shown.describe(self.drawn)}
 
 
-def _read_second(extraction: Extraction, options: Mapping[str, Any]) -> _Second:
+def _read_second(
+    extraction: Extraction, options: Mapping[str, Any], answers: Callable[[], Extraction | None]
+) -> _Second:
     """What a second reader is to be shown of a paper and its answer file, or has said of them."""
-    if not (options.get("shows_lines") or options.get("said")):
-        return _Second()
-    companion = None
-    if options.get("companion"):
-        with contextlib.suppress(DocumentError, OSError):
-            companion = read_companion(Path(str(options["companion"])), options)
     said = options.get("said")
-    if said and companion is not None:
-        extraction.take_over(companion)
-    shown = show_lines(extraction, companion)
+    if not (options.get("shows_lines") or said):
+        return _Second()
+    shown = show_lines(extraction, answers())
     if said:
         return _Second(shown, read_pointed(shown, parse_said(str(said)), PagePictures(extraction)))
-    return _Second(shown, None, _draw(shown, extraction, companion) if options.get("shows_pictures") else {})
+    return _Second(shown, None, _draw(shown, extraction) if options.get("shows_pictures") else {})
 
 
-def _draw(shown: ShownLines, paper: Extraction, companion: Extraction | None) -> dict[int, str]:
+def _draw(shown: ShownLines, paper: Extraction) -> dict[int, str]:
     """The pictures of the lines that are shown, by their numbers there."""
-    drawn: dict[int, str] = {}
-    for extraction in (paper, companion):
-        names = {
-            number: read_picture_number(mark)
-            for number, (line, mark) in shown.pictures.items()
-            if (line < shown.own) is (extraction is paper)
-        }
-        met = sorted({at for at in names.values() if at is not None})
-        small = {} if extraction is None else draw_small(met, extraction)
-        drawn |= {number: small[at] for number, at in names.items() if at in small}
-    return drawn
+    names = {number: read_picture_number(mark) for number, (_, mark) in shown.pictures.items()}
+    small = draw_small(sorted({at for at in names.values() if at is not None}), paper)
+    return {number: small[at] for number, at in names.items() if at in small}
 
 
 def _note_shown_keys(split: Split, document: dict[str, Any]) -> None:

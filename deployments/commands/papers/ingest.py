@@ -183,9 +183,9 @@ def _estimate(
         found = assistant.estimate(papers)
     cost = (
         f"what it costs is not known. {found.unknown}"
-        if found.most_usd is None
-        else f"at most {found.most_usd:.4f} USD for one try each. A reply that is cut or cannot be read is asked for again; "
-        "PROCTOR_BUDGET_USD is never exceeded, and nothing is paid for twice."
+        if found.usd is None
+        else f"at most {found.usd:.4f} USD if each reply can be read. What is cut or cannot be read is asked for again, all in all for "
+        f"{found.most_usd:.4f} USD at most; PROCTOR_BUDGET_USD is never exceeded, and nothing is paid for twice."
     )
     lines = [
         f"Papers read: {found.papers}. {found.documents} of them would be put to the model {model.name}, in {found.calls} calls "
@@ -201,16 +201,14 @@ def _check(paths: list[Path], options: IngestOptions, assistance: AssistOptions,
         raise UsageError("--check reads one paper. Name one file.")
     assist = assistance.assist
     summary = AssistanceSummary()
-    if not assist:
-        parsed = parse_document(paths[0], options)
-    else:
+    if assist:
         settings = load_settings()
         with open_ledger(settings.ledger_address) as ledger:
             model = read_assist_model(settings, assist)
-            options = options.shown_to(sees_pictures=model.sees_pictures)
-            parsed = parse_document(paths[0], options)
             assistant = Assistant(ledger, settings, model, reads_all=assistance.assist_all)
-            (parsed,) = assistant.help_with([parsed], options, summary)
+            parsed = assistant.read_twice(paths[0], options, summary)
+    else:
+        parsed = parse_document(paths[0], options)
     page = out or load_settings().home / "checks" / f"{paths[0].name}.html"
     try:
         page.parent.mkdir(parents=True, exist_ok=True)

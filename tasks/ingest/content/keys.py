@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -329,7 +329,8 @@ def align(marks: Sequence[KeyMark], targets: Sequence[Target], aheads: Sequence[
         by_value.setdefault(target.value, []).append(place)
     headings = [place for place, target in enumerate(targets) if target.draft is None or target.is_heading]
     echoes = _Echoes(targets)
-    ladder = _Ladder(targets, len(marks))
+    costs = [_PASSED if target.draft is not None else _PASSED_HEADING for target in targets]
+    ladder = _Ladder(costs, len(marks))
     for index, (mark, ahead) in enumerate(zip(marks, aheads, strict=True)):
         steps: list[tuple[int, float, bool]] = []
         again = echoes.find(ahead) if mark.style != HEADING else None
@@ -343,6 +344,25 @@ def align(marks: Sequence[KeyMark], targets: Sequence[Target], aheads: Sequence[
                 steps.append((place, worth, place == again))
         ladder.climb(index, steps)
     return ladder.read()
+
+
+def align_numbers(given: Sequence[Hashable], asked: Sequence[Hashable]) -> dict[int, int]:
+    """Which question each answer is of, by their places.
+
+    As many as may be in the order of both, since every section may begin with 1, then those whose number one question has.
+    """
+    places: dict[Hashable, list[int]] = {}
+    for place, number in enumerate(asked):
+        places.setdefault(number, []).append(place)
+    ladder = _Ladder([_PASSED] * len(asked), len(given))
+    for index, number in enumerate(given):
+        # how many are met counts for more than what is passed over
+        ladder.climb(index, [(place, 100.0, False) for place in places.get(number, ())])
+    found = {pair.target: pair.mark for pair in ladder.read()}
+    for index, number in enumerate(given):
+        if len(own := places.get(number, [])) == 1:
+            found.setdefault(own[0], index)
+    return {index: place for place, index in found.items()}
 
 
 def _weigh(mark: KeyMark, target: Target, ahead: str, is_echo: bool) -> float:
@@ -430,10 +450,9 @@ class _Ladder:
     last: a list within an answer is not what counts the answers.
     """
 
-    def __init__(self, targets: Sequence[Target], count: int) -> None:
+    def __init__(self, costs: Sequence[float], count: int) -> None:
         self.count = count
-        self.tree: list[tuple[float, Any]] = [(-math.inf, None)] * (len(targets) + 1)
-        costs = (_PASSED if target.draft is not None else _PASSED_HEADING for target in targets)
+        self.tree: list[tuple[float, Any]] = [(-math.inf, None)] * (len(costs) + 1)
         self.reach = list(accumulate(costs, initial=0.0))
         self.best: tuple[float, Any] = (0.0, None)
 

@@ -11,21 +11,25 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import BudgetError, RegistryError
 from tasks.ingest.answer_files import find_answered
-from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said
+from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said, parse_document
+from tasks.ingest.intake import close_spool, open_spool
 from tasks.ingest.second_reader.choice import choose_reading, is_doubtful
 from tasks.ingest.second_reader.requests import (
     LEAST_WINDOW,
     WINDOW,
     ShownPaper,
     Window,
+    count_put,
     end_window,
     join_replies,
+    list_windows,
     make_messages,
     make_window,
     name_page,
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
 # Every call is known by its text and this name, whatever the month: a text is never paid for twice.
 CALL_RUN = "ingest"
 TRIES = 2
+# So many calls for each window that a paper has at first: a reply that is cut makes smaller ones, and windows overlap.
+MOST_CALLS = 8
 # After so many documents in a row without a reply (each after all its attempts) the others are not put to the model.
 MOST_UNANSWERED = 3
 # Pages, and pictures of the paper, that go with one window where the model sees them; what a small picture takes of its input at most.
@@ -87,12 +93,16 @@ class AssistanceSummary:
 
 @dataclass(frozen=True)
 class AssistanceEstimate:
-    """How many of `papers` a model would read, and what one try costs at most, if known."""
+    """How many of `papers` a model would read, and what that costs, if known.
+
+    `calls` of `characters` cost `usd` at most if each reply can be read; with all that is asked again it is never more than `most_usd`.
+    """
 
     papers: int
     documents: int
     calls: int
     characters: int
+    usd: float | None
     most_usd: float | None
     unknown: str | None = None
 
@@ -134,30 +144,41 @@ class Assistant:
         from tasks.models.budget import compute_worst_cost
 
         papers = documents = calls = characters = 0
-        most: float | None = 0.0
+        once = most = 0.0
         unknown: str | None = None
         for one in parsed:
             papers += 1
             if one.shown is None or not self.is_asked(one):
                 continue
             documents += 1
-            line = 0
-            while line < one.shown.own:
-                window = make_window(one.shown, line, WINDOW, self.model.sees_pictures)
-                line = window.end
+            costs = []
+            for window in list_windows(one.shown, WINDOW, self.model.sees_pictures):
                 calls += 1
                 characters += len(window.text)
                 try:
                     cost = compute_worst_cost(self.model, make_messages(window.text), self.model.parameters)
                 except BudgetError as error:
-                    most, unknown = None, str(error)
+                    unknown = str(error)
                     continue
                 if self.model.sees_pictures and self.model.input_price_usd is not None:
                     tokens = min(len(window.pages), MOST_PAGES) * MOST_PICTURE_TOKENS
                     tokens += min(len(window.pictures), MOST_SMALL) * MOST_SMALL_TOKENS
                     cost += tokens * self.model.input_price_usd / 1e6
-                most = None if most is None else most + cost
-        return AssistanceEstimate(papers, documents, calls, characters, most, unknown)
+                costs.append(cost)
+            once += sum(costs)
+            most += MOST_CALLS * len(costs) * max(costs, default=0.0)
+        usd, most_usd = (once, most) if unknown is None else (None, None)
+        return AssistanceEstimate(papers, documents, calls, characters, usd, most_usd, unknown)
+
+    def read_twice(self, path: Path, options: IngestOptions, summary: AssistanceSummary) -> ParsedDocument:
+        """One paper as the rules or as the model reads it; nothing is kept of it."""
+        spool = open_spool(self.settings.archive_dir)
+        options = replace(options.shown_to(sees_pictures=self.model.sees_pictures), spool=spool)
+        try:
+            (found,) = self.help_with([parse_document(path, options)], options, summary)
+        finally:
+            close_spool(spool)
+        return replace(found, copy=None)
 
     def help_with(
         self, parsed: Sequence[ParsedDocument], options: IngestOptions, summary: AssistanceSummary
@@ -174,36 +195,30 @@ class Assistant:
         from tasks.models.budget import open_budget
 
         # how a person divided a paper is not put to a model
-        places = [
-            place
-            for place, one in enumerate(parsed)
-            if self.is_asked(one) and one.document["document_id"] not in options.corrections
+        asked = [
+            self.is_asked(one) and one.document["document_id"] not in options.corrections for one in parsed
         ]
+        places = [place for place, is_asked in enumerate(asked) if is_asked]
         if not places:
             return list(parsed)
         if summary.budget is None:
             summary.budget = open_budget(self.ledger, self.settings.budget_usd, name_month_budget(now_text()))
-        results = list(parsed)
 
-        async def run() -> None:
+        async def run() -> dict[int, ParsedDocument]:
             async with ModelClient(
                 self.ledger, self.settings, budget=summary.budget, simulated_url=self.simulated_url
             ) as client:
                 reader = _Reader(client, self.model, options, summary)
-
-                async def read(place: int) -> None:
-                    results[place] = await reader.read(parsed[place])
-
                 async with asyncio.TaskGroup() as group:
-                    for place in places:
-                        group.create_task(read(place))
+                    tasks = {place: group.create_task(reader.read(parsed[place])) for place in places}
                 summary.calls.update(client.counts)
+            return {place: task.result() for place, task in tasks.items()}
 
         try:
-            asyncio.run(run())
+            found = asyncio.run(run())
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        return results
+        return [found.get(place, one) for place, one in enumerate(parsed)]
 
 
 @dataclass(frozen=True)
@@ -225,24 +240,22 @@ class _Reader:
             return self._fail(parsed, "it was not asked any more")
         summary.documents += 1
         try:
-            said = await self._ask_all(parsed, parsed.shown)
-        except _Unusable:
+            said = json.dumps(await self._ask_all(parsed, parsed.shown))
+        except (_Unusable, RecursionError):
             return self._fail(parsed, "its reply could not be read")
         except (CallFailed, BudgetError) as error:
             summary.failure = str(error)
             summary.unanswered += 1
             summary.is_stopped = isinstance(error, BudgetError) or summary.unanswered >= MOST_UNANSWERED
-            return self._fail(
-                parsed, "it gave no reply" if isinstance(error, CallFailed) else "the budget is used up"
-            )
+            problem = "it gave no reply" if isinstance(error, CallFailed) else "the budget is used up"
+            return self._fail(parsed, problem)
         summary.unanswered = 0
-        second = await asyncio.to_thread(parse_as_said, parsed, json.dumps(said), self.options)
+        second = await asyncio.to_thread(parse_as_said, parsed, said, self.options)
         if second is None:
             return self._fail(parsed, "the file is another one by now")
         if second.text is None:
-            return self._fail(
-                parsed, f"reading the paper by its reply ended as `{second.document['status']}`"
-            )
+            status = second.document["status"]
+            return self._fail(parsed, f"reading the paper by its reply ended as `{status}`")
         summary.refused += len(second.refused)
         chosen, is_taken = choose_reading(parsed, second, self.options)
         if not is_taken:
@@ -254,28 +267,30 @@ class _Reader:
 
     def _fail(self, parsed: ParsedDocument, problem: str) -> ParsedDocument:
         self.summary.failed += 1
-        return _warn(
-            parsed, f"The model {self.model.name} did not help: {problem}. The rules' reading was kept."
-        )
+        words = f"The model {self.model.name} did not help: {problem}. The rules' reading was kept."
+        return _warn(parsed, words)
 
     async def _ask_all(self, parsed: ParsedDocument, shown: ShownPaper) -> dict[str, Any]:
         """What the model says of a paper; the last question of a window is asked for again."""
         said: list[Mapping[str, Any]] = []
         line, size = 0, WINDOW
-        while line < shown.own:
+        left = iter(range(MOST_CALLS * len([*list_windows(shown, WINDOW)])))
+        while line < count_put(shown, size):
             window = make_window(shown, line, size, self.model.sees_pictures)
-            reply = await self._ask(parsed, window)
+            reply = await self._ask(parsed, window, left)
             if reply is None:
                 if size <= LEAST_WINDOW:
                     raise _Unusable
                 size //= 2  # the reply was cut: ask for less
                 continue
-            line, kept = end_window(reply, window, is_last=window.end >= shown.own)
+            line, kept = end_window(reply, window)
             said.append(kept)
         return join_replies(said)
 
-    async def _ask(self, parsed: ParsedDocument, window: Window) -> dict[str, Any] | None:
-        """The reply to a window; None for one that was cut short.
+    async def _ask(
+        self, parsed: ParsedDocument, window: Window, left: Iterator[int]
+    ) -> dict[str, Any] | None:
+        """The reply to a window, for one of the calls that are `left`; None where it was cut.
 
         Raises:
             _Unusable: no reply could be read.
@@ -284,7 +299,7 @@ class _Reader:
         from tasks.models.reading import parse_json_object
 
         pictures = await asyncio.to_thread(self._draw, parsed, window) if self.model.sees_pictures else ()
-        for attempt in range(TRIES):
+        for attempt, _ in zip(range(TRIES), left, strict=False):
             reply = await self.client.complete(
                 self.model,
                 CallRequest(
@@ -298,9 +313,10 @@ class _Reader:
             )
             if reply.status == "truncated":
                 return None
-            value = parse_json_object(reply.text, "questions") if reply.status == "answered" else None
-            if value is not None and isinstance(value.get("questions"), list):
-                return dict(value)
+            for name in ("questions", "keys") if reply.status == "answered" else ():
+                value = parse_json_object(reply.text, name)
+                if value is not None and isinstance(value[name], list):
+                    return dict(value)
         raise _Unusable
 
     def _draw(self, parsed: ParsedDocument, window: Window) -> tuple[SentPicture, ...]:

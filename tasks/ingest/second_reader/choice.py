@@ -16,9 +16,8 @@ from typing import Any
 from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
 from tasks.ingest.contracts import UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument
-from tasks.ingest.second_reader.finder import read_core
-from tasks.ingest.second_reader.pointed import KEY_BY_READER, POINTED
-from tasks.ingest.words.labels import read_number
+from tasks.ingest.second_reader.labels import read_core, read_value
+from tasks.ingest.second_reader.pointed import HOLDS_ANSWER, KEY_BY_READER, POINTED
 from tasks.questions.pictures import PICTURE, write_mark
 
 CONFIRMED = "confirmed"
@@ -32,8 +31,8 @@ _LEAST_EXPECTED = 0.8
 # a scrap of what the rules find.
 _LEAST_SOUND, _LEAST_FOUND = 0.5, 0.2
 # What neither reader can know: a text that holds its answer, what OCR or a lost option changed. Such a question is no surer than before.
-_DOUBTS = {"ocr_unsure", "readings_differ", "option_empty", "options_equal"}
-_HOLDS_ANSWER, _MOST_OF_SHOWN = "text_holds_answer", 0.3
+_DOUBTS = {"ocr_unsure", "readings_differ", "option_empty", "option_missing", "options_equal"}
+_MOST_OF_SHOWN = 0.3
 
 
 def is_doubtful(parsed: ParsedDocument) -> bool:
@@ -108,24 +107,24 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     """
     if first.text is None or second.text is None or first.text["text"] != second.text["text"]:
         return second
-    refused = {core for number in second.refused if (core := read_core(number))}
+    refused = {*map(read_core, second.refused)}
     ordered = sorted(second.questions, key=lambda row: row["text_start"])
     starts = [row["text_start"] for row in ordered]
-    numbers = [read_core(row["number_label"]) for row in ordered]
+    values = [read_value(row["number_label"]) for row in ordered]
     known = {row["question_uuid"] for row in ordered}
     kept = []
     for row in first.questions:
-        if row["text_start"] is None:
+        number, value = read_core(row["number_label"]), read_value(row["number_label"])
+        if row["text_start"] is None or not number or row["question_uuid"] in known:
             continue
-        number = read_core(row["number_label"])
         at = bisect_right(starts, row["text_start"])
         beside = slice(max(at - 1, 0), at + 1)
-        if not number or row["question_uuid"] in known or any(_overlap(row, one) for one in ordered[beside]):
-            continue
-        between = [read_number(one) for one in numbers[beside]]
-        value = read_number(number)
-        fills = value is not None and at > 0 and between == [value - 1, value + 1]
-        if number in refused or fills:
+        is_free = all(
+            one["text_end"] <= row["text_start"] or row["text_end"] <= one["text_start"]
+            for one in ordered[beside]
+        )
+        fills = value is not None and at > 0 and values[beside] == [value - 1, value + 1]
+        if is_free and (number in refused or fills):
             kept.append(row)
     if not kept:
         return second
@@ -140,10 +139,6 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     )
 
 
-def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(one["text_start"] < other["text_end"] and other["text_start"] < one["text_end"])
-
-
 def identify(row: dict[str, Any]) -> tuple[str, ...]:
     """What of a question two readings must have alike to confirm one another."""
     named = {write_mark(one["number"]): str(one["sha256"]) for one in row["pictures"] or ()}
@@ -151,13 +146,14 @@ def identify(row: dict[str, Any]) -> tuple[str, ...]:
     def show(text: str | None) -> list[str]:
         return [named[mark[0]] for mark in PICTURE.finditer(text or "") if mark[0] in named]
 
+    told = (row["question_type"], _fold(row["material"] or ""), _fold(row["stem"]))
     # above the question or in it, a picture is shown with it
     asked = sorted({*show(row["material"]), *show(row["stem"])})
     offered = (
         "".join([option["label"], _fold(option["text"]), *show(option["text"])]) for option in row["options"]
     )
     answered = ("".join([_fold(text), *show(text)]) for text in row["answer"])
-    return (_fold(row["material"] or ""), _fold(row["stem"]), *asked, *offered, "=", *answered)
+    return (*told, *asked, *offered, "=", *answered)
 
 
 # Signs that make another number or another formula; all other punctuation is layout.
@@ -188,13 +184,7 @@ def _judge(
     kept = checked if is_unread else replace(checked, score=max(checked.score, confirmed))
     share = kept.score * sum(float(row["parse_confidence"]) for row in questions) / len(questions)
     document["confidence_version"] = VERSION
-    terms = Terms(
-        options.confidence_threshold,
-        options.hold_least_right,
-        options.hold_most_broken,
-        options.confidence_fit,
-    )
-    settle(document, questions, round(share, 2), kept, terms)
+    settle(document, questions, round(share, 2), kept, Terms.from_options(vars(options)))
     return replace(chosen, document=document, questions=questions)
 
 
@@ -210,6 +200,6 @@ def _judge_question(row: dict[str, Any], others: Collection[tuple[str, ...]]) ->
         sure = KEY_TOLD if KEY_BY_READER in notes else SECOND_ALONE
     if _DOUBTS & {*notes}:
         sure = min(sure, own)
-    if _HOLDS_ANSWER in notes:
+    if HOLDS_ANSWER in notes:
         sure = min(sure, _MOST_OF_SHOWN)
     return row | {"parse_notes": notes, "parse_confidence": sure}

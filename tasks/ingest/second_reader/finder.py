@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
-from tasks.ingest.readers.extraction import IMAGE, blank_picture_numbers
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, blank_picture_numbers
+from tasks.ingest.second_reader.labels import find_behind
 from tasks.ingest.second_reader.pointed_pictures import PointedPictures
 from tasks.ingest.second_reader.shown import CLOSES, OPENS, SHOWN_PICTURE, Pointed, ShownLines
 from tasks.ingest.words.answers import ANSWER_MARK
 
-_REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：](.*)|$)", re.DOTALL)
-
-
+_REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：|](.*)|$)", re.DOTALL)
 _MOST_LINES = 400
+# What stands in a sentence for the words that fill it
+_GAP = "____"
 
 
 def read_place(value: object) -> int | None:
@@ -28,8 +28,16 @@ def read_place(value: object) -> int | None:
 
 
 def as_list(value: object) -> list[Any]:
-    """What is a list as it is, nothing as none, all else as one."""
-    return value if isinstance(value, list) else [] if value is None else [value]
+    """What is a list, lists in it as their parts, nothing as none, all else as one."""
+    found: list[Any] = []
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += reversed(one)
+        elif one is not None:
+            found.append(one)
+    return found
 
 
 class Finder:
@@ -49,16 +57,18 @@ class Finder:
             self._pieces.setdefault(bisect_right(shown.starts, piece.start) - 1, []).append(piece)
 
     def find(self, references: object) -> list[Pointed] | None:
-        """The spans that references name, in their order; [] for none, None where one is not there.
+        """The spans that references name, each once; [] for none, None where one is not there.
 
         Text comes first, for a number or a label stands before it.
         """
-        spans: list[Pointed] = []
+        named: dict[Pointed, None] = {}
         for reference in as_list(references):
             found = self._find_one(reference)
             if found is None:
                 return None
-            spans.extend(found)
+            named |= dict.fromkeys(found)
+        whole = {span.line for span in named if span.is_whole}
+        spans = [span for span in named if span.is_whole or span.picture or span.line not in whole]
         first = next((at for at, span in enumerate(spans) if not span.picture), 0)
         return [*spans[first : first + 1], *spans[:first], *spans[first + 1 :]]
 
@@ -120,10 +130,10 @@ class Finder:
 
         That behind the number of its question, else one that stands out in print, else the first.
         """
-        for at in self.list_near(line):
+        for at in self.list_near(line) if SHOWN_PICTURE.search(quote) is None else ():
             text = self.shown.lines[at].text
             taken = self._answers.setdefault(at, bytearray(len(text) + 1))
-            behind = _find_behind(text, number)
+            behind = {*find_behind(text, number)}
             fitting = (
                 (first, last)
                 for first, last in self.list_quoted(at, quote)
@@ -151,9 +161,7 @@ class Finder:
 
     def list_keys(self, spans: Iterable[Pointed]) -> list[Pointed]:
         """The printed keys on the lines of these spans."""
-        return [
-            key for line in dict.fromkeys(span.line for span in spans) for key in self._keys.get(line, ())
-        ]
+        return [key for line in {span.line for span in spans} for key in self._keys.get(line, ())]
 
     def is_marked(self, span: Pointed) -> bool:
         """Whether something on a line, print or a sign, marks what is pointed at."""
@@ -170,15 +178,9 @@ class Finder:
     def _stands_out(self, at: int, place: tuple[int, int]) -> bool:
         return any(first <= place[0] and place[1] <= last for first, last, _ in self.shown.lines[at].emphasis)
 
-    def is_labelled_before(self, span: Pointed) -> bool:
-        """Whether the label of an option stands before what is pointed at."""
-        before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
-        return _LABEL_BEFORE.search(before) is not None
-
-    def is_numbered_before(self, span: Pointed, core: str) -> bool:
-        """Whether the number of a question stands before what is pointed at."""
-        before = self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
-        return bool(core) and re.search(rf"(?<!\w)0*{re.escape(core)}(?!\w)", before) is not None
+    def read_before(self, span: Pointed) -> str:
+        """What stands right before what is pointed at, on its line."""
+        return self.shown.lines[span.line].text[max(0, span.first - _BESIDE) : span.first]
 
     def claim(self, spans: Iterable[Pointed]) -> None:
         """Let characters be those of an answer."""
@@ -188,8 +190,7 @@ class Finder:
 
     def list_claimed(self, pieces: Sequence[Piece]) -> frozenset[int]:
         """The beginnings of the paper's lines that answers stand in."""
-        starts = [piece.start for piece in pieces]
-        found: set[int] = set()
+        starts, found = [piece.start for piece in pieces], set()
         for at, spans in self._answers.items():
             if any(spans) and at < self.shown.own:
                 begin = self.shown.starts[at]
@@ -197,53 +198,52 @@ class Finder:
                 found.update(starts[bisect_left(starts, begin) : bisect_right(starts, end)])
         return frozenset(found)
 
-    def make_pieces(
-        self, spans: Sequence[Pointed], without: Sequence[Pointed] = (), gap: str = ""
-    ) -> list[Piece]:
-        """Cleaned lines of these spans; `gap` stands where one holds others.
+    def make_pieces(self, spans: Sequence[Pointed], without: Sequence[Pointed] = ()) -> list[Piece]:
+        """Cleaned lines of these spans; blanks stand where they hold what fills a sentence.
 
         A picture that is named stays where one of its lines holds it, else it is a line of its own.
         """
         answers = {one.line for one in without if one.is_whole}
-        # a line that is the answer, but for what is the answer as a whole: an option or a term is both
-        texts = [span for span in spans if not span.picture]
-        lines = [span for span in texts if span.line not in answers] or texts
+        lines = [span for span in spans if not span.picture and span.line not in answers]
         held, hidden = self.pictures.list_inside(lines, {span.picture for span in spans})
-        inside = [*(one for one in without if not one.picture), *hidden]
-        return [
-            part
-            for span in spans
-            if (span.picture or span in lines) and span.picture not in held
-            for part in self._take(span, inside, gap)
-        ]
+        inside: dict[int, list[Pointed]] = {}
+        for one in (*(one for one in without if not one.picture), *hidden):
+            inside.setdefault(one.line, []).append(one)
+        return [part for span in spans if span.picture not in held for part in self._take(span, inside)]
 
-    def _take(self, span: Pointed, inside: Sequence[Pointed], gap: str) -> list[Piece]:
-        cut_out = self.pictures.cut_out.get(span.picture)
-        if cut_out is not None:
+    def _take(self, span: Pointed, inside: Mapping[int, Sequence[Pointed]]) -> list[Piece]:
+        if (cut_out := self.pictures.cut_out.get(span.picture)) is not None:
             return [cut_out]
+        without = () if span.picture else inside.get(span.line, ())
         pieces = self._pieces.get(span.line, ())
-        return [
-            part for piece in pieces for part in self._cut(piece, span, () if span.picture else inside, gap)
-        ]
+        return [part for piece in pieces for part in self._cut(piece, span, without)]
 
-    def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed], gap: str) -> list[Piece]:
+    def make_option(self, spans: Sequence[Pointed], answer: Sequence[Pointed]) -> list[Piece]:
+        """The same, for what may be the answer as a whole: then it is shown."""
+        left, whole = self.make_pieces(spans, answer), self.make_pieces(spans)
+        # a picture is as much as a sign
+        text, other = (
+            "".join(PICTURE_MARK.sub("0", piece.text) for piece in pieces) for pieces in (left, whole)
+        )
+        is_mark = sum(map(str.isalnum, text)) == sum(map(str.isalnum, other))
+        return left if is_mark or _WORDS.search(text) else whole
+
+    def _cut(self, piece: Piece, span: Pointed, without: Sequence[Pointed]) -> list[Piece]:
         start = self.shown.starts[span.line]
 
-        def place(offset: int) -> int:
-            return bisect_left(piece.sources, start + offset)
+        def place(part: Piece, offset: int) -> int:
+            return bisect_left(part.sources, start + offset)
 
-        part = piece if span.is_whole else piece.cut(place(span.first), place(span.last))
-        inside = [
-            (max(one.first, span.first), min(one.last, span.last), one.picture > 0)
+        part = piece if span.is_whole else piece.cut(place(piece, span.first), place(piece, span.last))
+        inside = {
+            (max(one.first, span.first), min(one.last, span.last), one.fills and not one.is_whole)
             for one in without
-            if one.line == span.line and one.first < span.last and span.first < one.last
-        ]
-        for begin, end, is_picture in sorted(inside, reverse=True):
-            first, last = bisect_left(part.sources, start + begin), bisect_left(part.sources, start + end)
-            left = f"{part.text[:first]}{part.text[last:]}"
-            # an option or a term that is the answer as a whole is both
-            if first < last and (is_picture or _WORDS.search(left) is not None):
-                part = rewrite(part, last, "" if is_picture else gap, first)
+            if one.first < span.last and span.first < one.last
+        }
+        for begin, end, fills in sorted(inside, reverse=True):
+            first, last = place(part, begin), place(part, end)
+            if first < last:
+                part = rewrite(part, last, _GAP if fills else "", first)
         return [part] if part.text.strip() else []
 
 
@@ -254,14 +254,10 @@ def _end_mark(text: str, place: int) -> int:
 
 # Places of a short answer on a line that are weighed, and how far beside a place a label or a number stands.
 _MOST_PLACES, _BESIDE = 40, 40
-
-
 # what marks an option as right
 _MARKS = re.compile(
     r"[√✓✔✅☑☒●◉★←⇐]|^\s*\*|\*\s*$|\[[xX√]\]|\([xX√]\)|[（(\[【]\s*(?:正确|答案|(?i:correct|right|answer))"
 )
-
-
 # a row of keys without numbers
 _KEY_RUN = re.compile(r"[A-Ja-jTF√×]+")
 
@@ -269,66 +265,32 @@ _KEY_RUN = re.compile(r"[A-Ja-jTF√×]+")
 def _is_apart(text: str, first: int, last: int) -> bool:
     """Whether a short answer is no part of a word or a number, and no label of an option."""
     before, behind = text[max(first - 1, 0) : first], text[last : last + 1]
-    if (text[first].isdigit() and before.isdigit()) or (text[last - 1].isdigit() and behind.isdigit()):
+    ends = ((before, text[first]), (behind, text[last - 1]))
+    is_part = any(beside.isdigit() and own.isdigit() for beside, own in ends)
+    opens = last - first == 1 and first < _BESIDE and not text[:first].strip(" \t*-([（【")
+    is_label = opens and re.match(r"\s*[)）.．、:：\]】]\s*\S", text[last : last + 8])
+    if is_part or is_label or before.islower() or behind.islower():
         return False
-    if (
-        first < _BESIDE
-        and not text[:first].strip(" \t*-([（【")
-        and re.match(r"\s*[)）.．、:：\]】]\s*\S", text[last : last + 8])
-        and last - first == 1
-    ):
-        return False
-    if before.islower() or behind.islower():
-        return False
-    if (before.isupper() and before.isascii()) or (behind.isupper() and behind.isascii()):
-        begin, end = first, last
-        while begin > max(0, first - _BESIDE) and text[begin - 1].isalpha():
-            begin -= 1
-        while end < min(len(text), last + _BESIDE) and text[end].isalpha():
-            end += 1
-        return _KEY_RUN.fullmatch(text, begin, end) is not None
-    return True
+    if not any(one.isupper() and one.isascii() for one in (before, behind)):
+        return True
+    lead, rest = text[max(0, first - _BESIDE) : first], text[last : last + _BESIDE]
+    beside = [*takewhile(str.isalpha, reversed(lead)), *takewhile(str.isalpha, rest)]
+    return _KEY_RUN.fullmatch(text[first:last] + "".join(beside)) is not None
 
 
 def _is_set_apart(text: str, first: int, last: int) -> bool:
     """Whether brackets hold a short answer, or it ends its line."""
     before, behind = text[max(0, first - 4) : first], text[last : last + 8]
-    is_held = (
-        re.search(r"[(（\[【:：]\s*$", before) is not None
-        and re.match(r"\s*(?:[)）\]】]|$)", behind) is not None
-    )
-    return is_held or not behind.strip(" .。)）]】")
+    is_held = re.search(r"[(（\[【:：]\s*$", before) and re.match(r"\s*(?:[)）\]】]|$)", behind)
+    return is_held is not None or not behind.strip(" .。)）]】")
 
 
 # more than a letter or a number that labels
 _WORDS = re.compile(r"[^\W_]{2}|[^\W_]\W+[^\W_]|[\u2e80-\U0003ffff]")
-
-
-def _find_behind(text: str, number: str) -> set[int]:
-    """The places right behind a number and what closes it: `3. B`, `3B`, `(3) B`."""
-    core = read_core(number)
-    if not core:
-        return set()
-    found = re.finditer(rf"(?<![0-9A-Za-z–~-]){re.escape(core)}(?![0-9])\s*[^\w\s]{{0,3}}\s*", text)
-    return {match.end() for match in found}
-
-
-# What of a number counts: `Q1`, `Problem 1`, `第1题` and `８` are 1 and 8
-_CORE = re.compile(r"\d+(?:[.-]\d+)*[a-z]?|[一二三四五六七八九十百]+|[①-⑳]|[IVXivx]{1,6}|[A-Za-z]")
-
-
-def read_core(number: str) -> str:
-    """What of a printed number counts, "" for none."""
-    found = _CORE.findall(unicodedata.normalize("NFKC", number))
-    return found[-1] if found else ""
-
-
 # What a copyist writes otherwise without changing a word: width, quotes, dashes, brackets.
 _FORMS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans(
     "“”‘’–—―−【】＿", "\"\"''----[]_"
 )
-
-
 _LEFT_OUT = f"\u200b\ufeff\u00ad{OPENS}{CLOSES}"
 
 
@@ -345,6 +307,3 @@ def fold_quoted(text: str) -> tuple[str, list[int]]:
         characters.append(character)
         places.append(place)
     return "".join(characters), places
-
-
-_LABEL_BEFORE = re.compile(r"(?:^|[\W_])(?:[A-Ja-j]|[①-⑩])\s*[)）.．、:：\]】]?\s*$")

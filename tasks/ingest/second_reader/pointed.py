@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from tasks.ingest.content.choices import make_true_false
@@ -30,13 +30,16 @@ from tasks.ingest.layout.pieces import join_pieces
 from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.second_reader.areas import PagePictures
-from tasks.ingest.second_reader.finder import Finder, as_list, read_core, read_place
+from tasks.ingest.second_reader.finder import Finder, as_list, read_place
 from tasks.ingest.second_reader.labels import (
-    cut_key_number,
+    LABEL_BEFORE,
     cut_labels,
-    cut_letter,
     cut_number,
+    holds_number,
     leave_out_bars,
+    list_names,
+    opens_with,
+    read_value,
 )
 from tasks.ingest.second_reader.shown import Pointed, ShownLines
 from tasks.ingest.splitting import Split, prepare_pieces
@@ -44,11 +47,11 @@ from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.kinds import are_truth_options, infer_free_type
-from tasks.ingest.words.labels import parse_label, read_number
+from tasks.ingest.words.labels import is_sure, parse_label
 from tasks.ingest.words.lexicon import FineType, find_fine_type
 from tasks.ingest.words.points import BRACKETED, read_points
 
-POINTED, KEY_BY_READER = "assisted", "key_by_reader"
+POINTED, KEY_BY_READER, HOLDS_ANSWER = "assisted", "key_by_reader", "text_holds_answer"
 
 
 @dataclass(frozen=True)
@@ -74,20 +77,22 @@ def read_pointed(
     language = detect_language("\n".join(line.text for line in shown.lines[: shown.own]))
     stretches = list(_make_stretches(said.get("sections"), shown))
     entries = [entry for entry in as_list(said.get("questions")) if isinstance(entry, Mapping)]
-    made = [_find_parts(entry, finder) for entry in entries]
-    found = [one for one in made if one is not None]
+    found = [one for entry in entries if (one := _find_parts(entry, finder)) is not None]
     _take_own_material(found)
     # all of them first: an answer of one stands in what another shows
     answered = list(_find_answers(found, finder))
-    finder.keep_keys(span for one in answered if one.key for span in one.answer)
+    finder.keep_keys(span for one in answered for span in one.answer)
     placed = _place_pictures(answered, said.get("left_out"), finder, pages)
+    # what asked by a picture alone that is withheld is no slip: the rules' reading of it would show that
+    kept = {id(one.entry) for one in answered if one.is_short}
     answered = [one for one in answered if one.stem or any(spans for _, spans in one.options)]
-    drafts = [_make_draft(one, finder, stretches, language) for one in answered]
-    drafts = [draft for draft in drafts if draft.stem or draft.options]
+    drafted = [_make_draft(one, finder, stretches, language) for one in answered]
+    drafts = [draft for draft in drafted if draft.stem or draft.options]
     _cut_second_numbers(drafts)
-    refused = [
-        str(entry.get("number") or "") for entry, one in zip(entries, made, strict=True) if one is None
-    ]
+    kept |= {
+        id(one.entry) for one, draft in zip(answered, drafted, strict=True) if draft.stem or draft.options
+    }
+    refused = [str(entry.get("number") or "") for entry in entries if id(entry) not in kept]
     _bound(drafts, shown)
     stretches = [_type_by_questions(stretch, drafts) for stretch in stretches]
     own = shown.lines[: shown.own]
@@ -120,20 +125,17 @@ def _make_stretches(sections: object, shown: ShownLines) -> Iterator[Stretch]:
             continue
         text = shown.lines[at].text.strip()
         label = parse_label(text)
-        is_numbered = label is not None and label.style in ("cn", "part")
-        yield Stretch(
-            index,
-            shown.starts[at],
-            label.value if label is not None and is_numbered else None,
-            label.style if label is not None and is_numbered else "",
-            find_fine_type(str(section.get("type") or "")),
-            text,
-        )
+        value, style = (label.value, label.style) if is_sure(label, ("cn", "part")) else (None, "")
+        fine = find_fine_type(str(section.get("type") or ""))
+        yield Stretch(index, shown.starts[at], value, style, fine, text)
 
 
 @dataclass
 class _Parts:
-    """Where the parts of one question stand."""
+    """Where the parts of one question stand.
+
+    `holds_answer`: its text may print an answer that was pointed at and not found.
+    """
 
     entry: Mapping[str, Any]
     number: str
@@ -143,6 +145,7 @@ class _Parts:
     answer: list[Pointed] = field(default_factory=list)
     explanation: list[Pointed] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
+    holds_answer: bool = False
     # a picture is withheld: it shows the answer of some question, or is not there
     is_short: bool = False
 
@@ -160,58 +163,53 @@ class _Parts:
 _LETTERS = tuple("ABCDEFGHIJ")
 
 
-_KEY = re.compile(r"[A-J](?:[\s,;、，；/&+]*[A-J])*")
+def _read_label(named: str) -> str:
+    """The letter that a reader calls an option by; the second is B."""
+    text = named.strip(" .)(][").upper()
+    is_place = text.isdecimal() and len(text) < 3 and 0 < int(text) <= len(_LETTERS)
+    return _LETTERS[int(text) - 1] if is_place else text
 
 
-def _read_key(said: object) -> list[str]:
-    text = "".join(map(str, said)) if isinstance(said, list) else "" if said is None else str(said)
-    text = unicodedata.normalize("NFKC", text).strip()
-    if text.casefold() in ("true", "false"):
-        return [text.casefold()]
-    return sorted(set(re.findall(r"[A-J]", text.upper()))) if _KEY.fullmatch(text.upper()) else []
+def _read_key(said: object, named: Sequence[str]) -> list[str]:
+    """The letters or judgement that an answer means, where a reader calls options `named`."""
+    text = unicodedata.normalize("NFKC", ",".join(map(str, as_list(said))))
+    if not named:
+        return [truth] if (truth := read_truth(text)) is not None else []
+    if all(map(str.isdecimal, named)):
+        text = re.sub(r"\d+", lambda place: _read_label(place[0]), text)
+    return read_key(text) or []
 
 
 def _find_parts(entry: Mapping[str, Any], finder: Finder) -> _Parts | None:
     """Stem, material and options of a question; None where one of them is not in the paper."""
     stem, material = finder.find(entry.get("stem")), finder.find(entry.get("material"))
-    offered = entry.get("options")
-    if stem is None or material is None or not isinstance(offered or {}, Mapping):
+    offered = entry.get("options") or {}
+    if stem is None or material is None or not isinstance(offered, Mapping):
         return None
-    options: list[tuple[str, list[Pointed]]] = []
-    for named, references in (offered or {}).items():
-        spans, label = finder.find(references), str(named).strip().upper()
-        label = _LETTERS[int(label) - 1] if label.isdecimal() and 0 < int(label) <= len(_LETTERS) else label
-        if not spans or label not in _LETTERS or label in dict(options):
-            return None
-        options.append((label, spans))
-    if not stem and not options:
+    named = {unicodedata.normalize("NFKC", str(name)): references for name, references in offered.items()}
+    options = {_read_label(name): finder.find(references) or [] for name, references in named.items()}
+    spans = [*stem, *chain.from_iterable(options.values())]
+    # an answer file asks nothing
+    is_there = (
+        spans and all(options.values()) and max(span.line for span in (*spans, *material)) < finder.shown.own
+    )
+    if not is_there or len(options) < len(offered) or not {*options} <= {*_LETTERS}:
         return None
-    offered_pictures = [span for _, spans in options for span in spans if span.picture]
-    if any(
-        span.line >= finder.shown.own
-        for span in (*stem, *offered_pictures, *(span for span in material if span.picture))
-    ):
-        return None  # an answer file asks nothing
-    return _Parts(entry, str(entry.get("number") or "").strip(), stem, material, options)
+    number, key = str(entry.get("number") or "").strip(), _read_key(entry.get("key"), [*named])
+    return _Parts(entry, number, stem, material, sorted(options.items()), key=key)
 
 
 def _take_own_material(found: Sequence[_Parts]) -> None:
     """Let what stands between the lines of one question, and no other needs, be in its stem."""
     uses = Counter(tuple(one.material) for one in found)
     for one in found:
-        if (
-            one.material
-            and one.stem
-            and one.material[0].line > one.stem[0].line
-            and uses[tuple(one.material)] == 1
-        ):
+        is_alone = one.material and uses[tuple(one.material)] == 1
+        if is_alone and one.stem and one.material[0].line > one.stem[0].line:
             one.stem = sorted([*one.stem, *one.material], key=lambda part: (part.line, part.first))
             one.material = []
 
 
 _SECOND_NUMBER = re.compile(r"[,，\s]{0,2}\d{1,3}\s*[.．、,，]\s*(?=\D)")
-
-
 _LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.5
 
 
@@ -228,31 +226,44 @@ _SHORT_ANSWER = 6
 
 
 def _is_own_text(answer: Pointed, one: _Parts) -> bool:
-    """Whether a reader points at an option or at a whole line of the stem: at what is asked."""
+    """Whether a reader points at what is asked, and not at an answer.
+
+    That is an option or a whole line of the stem, and of a passage what fills no blank of it.
+    """
+    line, first, last = answer.line, answer.first, answer.last
     own = [span for _, spans in one.options for span in spans]
     if answer.picture and any(span.picture == answer.picture for span in own):
         return True
-    is_option = answer.first < answer.last and any(
-        span.line == answer.line and span.first <= answer.first and answer.last <= span.last for span in own
+    is_option = first < last and any(
+        span.line == line and span.first <= first and last <= span.last for span in own
     )
-    return is_option or (answer.is_whole and any(span.line == answer.line for span in one.stem))
+    is_asked = answer.is_whole and any(span.line == line for span in one.stem)
+    is_fill = one.entry.get("type") == "fill_in_the_blank"
+    is_passage = answer.fills and not is_fill and any(span.line == line for span in one.material)
+    return is_option or is_asked or is_passage
 
 
 def _find_answers(found: Sequence[_Parts], finder: Finder) -> Iterator[_Parts]:
     for one in found:
-        one.key = _read_key(one.entry.get("key"))
         for reference in as_list(one.entry.get("answer")):
             line, quote = [*re.split("[:：]", str(reference), maxsplit=1), ""][:2]
             at = read_place(line)
-            if at is not None and 0 < len(quote.strip()) <= _SHORT_ANSWER:
-                span = finder.claim_answer(at, quote.strip(), one.number)
-                spans = [] if span is None else [span]
-            else:
-                spans = finder.find(reference) or []
-            one.answer += [span for span in spans if finder.is_marked(span) or not _is_own_text(span, one)]
-        one.explanation = finder.find(one.entry.get("explanation")) or []
+            quote = quote.strip()
+            span = finder.claim_answer(at, quote, one.number) if at is not None and quote else None
+            is_short = at is not None and 0 < len(quote) <= _SHORT_ANSWER
+            spans = [span] if span is not None else [] if is_short else finder.find(reference) or []
+            one.holds_answer |= not spans and any(part.line == at for part in (*one.stem, *one.material))
+            fills = not one.options and not one.key
+            spans = [replace(span, fills=fills and not span.picture) for span in spans]
+            one.answer += _leave_out_asked(spans, one, finder)
+        one.explanation = _leave_out_asked(finder.find(one.entry.get("explanation")) or [], one, finder)
         finder.claim(one.printed)
         yield one
+
+
+def _leave_out_asked(spans: Sequence[Pointed], one: _Parts, finder: Finder) -> list[Pointed]:
+    """What answers or explains of what is pointed at: what is asked does so where it is marked."""
+    return [span for span in spans if finder.is_marked(span) or not _is_own_text(span, one)]
 
 
 def _place_pictures(
@@ -275,64 +286,45 @@ def _place_pictures(
     return finder.pictures.place([*spans, *asked, *printed])
 
 
-# what stands in a sentence for the words that fill it
-_GAP = "____"
-
-
 def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], language: str | None) -> Draft:
     fine = find_fine_type(str(one.entry.get("type") or ""))
-    draft = Draft(fine=fine, notes=[POINTED])
-    if one.is_short:
-        draft.notes.append("needs_figure")
-    spans = [*one.stem, *(span for _, spans in one.options for span in spans)]
-    # a picture may stand anywhere
-    spans = [span for span in spans if not span.picture] or spans
-    own = [
-        (finder.shown.starts[span.line] + span.first, finder.shown.starts[span.line] + span.last)
-        for span in spans
+    notes = [
+        POINTED,
+        *([HOLDS_ANSWER] if one.holds_answer else []),
+        *(["needs_figure"] if one.is_short else []),
     ]
-    draft.start, draft.end = min(first for first, _ in own), max(last for _, last in own)
+    if [letter for letter, _ in one.options] != [*_LETTERS[: len(one.options)]]:
+        notes.append("option_missing")
+    draft = Draft(fine=fine, notes=notes)
+    beside = [span for _, spans in one.options for span in spans]
+    # a picture may stand anywhere
+    spans = [span for span in (*one.stem, *beside) if not span.picture] or [*one.stem, *beside]
+    starts = finder.shown.starts
+    draft.start = min(starts[span.line] + span.first for span in spans)
+    draft.end = max(starts[span.line] + span.last for span in spans)
     at = bisect_right([stretch.place for stretch in stretches], draft.start) - 1
     section = stretches[at] if at >= 0 else None
     draft.section, draft.section_number = (section.index, section.number) if section else (0, None)
-    core = read_core(one.number)
-    draft.number_label = next(
-        (
-            text
-            for text in (one.number, core)
-            if len(text) <= _LONGEST_NUMBER and finder.prints(text, spans[0].line)
-        ),
-        "",
-    )
-    draft.value = read_number(core) if "." not in core and "-" not in core else None
-    beside = [span for _, spans in one.options for span in spans]
+    names = [name for name in list_names(one.number) if len(name) <= _LONGEST_NUMBER]
+    draft.number_label = next((name for name in names if finder.prints(name, spans[0].line)), "")
+    draft.value = read_value(one.number)
     keys = finder.list_keys([*one.stem, *one.material])
-    stem = finder.make_pieces(
-        one.stem, [*one.printed, *beside, *keys], "" if one.options or one.key else _GAP
-    )
+    stem = finder.make_pieces(one.stem, [*one.printed, *beside, *keys])
     material = finder.make_pieces(one.material, keys)
-    if one.stem and not finder.is_numbered_before(one.stem[0], core):
+    if one.stem and not holds_number(finder.read_before(one.stem[0]), one.number):
         stem[:1] = [cut_number(piece, one.number) for piece in stem[:1]]
-    if material and (rest := cut_key_number(material[0], one.number)) is not material[0]:
+    if material and (rest := cut_number(material[0], one.number, is_answer=True)) is not material[0]:
         # what begins with the number of a question is its own, but for what is called a text
         is_text = one.options or _IS_TEXT.match(rest.text)
         material, stem = ([rest, *material[1:]], stem) if is_text else ([], [rest, *material[1:], *stem])
     draft.stem = clean_text(join_pieces(stem), language)
     _take_marks(draft)
     draft.material = clean_text(join_pieces(material), language) or None
-    offered = [(letter, finder.make_pieces(spans, one.printed)) for letter, spans in one.options]
-    cleared = {letter for letter, spans in one.options if spans and finder.is_labelled_before(spans[0])}
-    draft.option_pieces = (
-        cut_labels(offered)
-        if not cleared
-        else [
-            (
-                letter,
-                pieces if letter in cleared or not pieces else [cut_letter(pieces[0], letter), *pieces[1:]],
-            )
-            for letter, pieces in offered
-        ]
-    )
+    offered = [(letter, finder.make_option(spans, one.printed)) for letter, spans in one.options]
+    cleared = {
+        letter for letter, spans in one.options if spans and LABEL_BEFORE.search(finder.read_before(spans[0]))
+    }
+    draft.option_pieces = cut_labels(offered, cleared)
     draft.options = [
         (letter, clean_text(option_text(pieces), language)) for letter, pieces in draft.option_pieces
     ]
@@ -347,8 +339,6 @@ def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], langu
 
 _LONGEST_NUMBER = 20
 _IS_TEXT = re.compile(r"\s*(?:阅读|材料|案例|资料|(?i:read|text|passage|material|source|case)\b)")
-
-
 _FIRST_MARKS = re.compile(rf"\s*{BRACKETED}\s*(?=\S)")
 
 
@@ -376,22 +366,12 @@ def _set_answer(draft: Draft, one: _Parts, finder: Finder, language: str | None)
     pieces = [leave_out_bars(piece) for piece in finder.make_pieces(one.answer)]
     if not pieces:
         return
-    if any(
-        span.is_whole and span.line == answer.line
-        for answer in one.answer
-        for _, spans in one.options
-        for span in spans
-    ):
+    offered = {span.line for _, spans in one.options for span in spans if span.is_whole}
+    if any(answer.line in offered for answer in one.answer):
         draft.notes.append("key_by_format")
-    entry = read_entry(
-        draft.value or 0,
-        [
-            (cut_number if one.key or one.answer[0].is_whole else cut_key_number)(pieces[0], one.number),
-            *pieces[1:],
-        ],
-    )
+    is_part = not one.key and not one.answer[0].is_whole
+    entry = read_entry(draft.value or 0, [cut_number(pieces[0], one.number, is_answer=is_part), *pieces[1:]])
     entry.explanation = explanation or entry.explanation
-    one.key = [key for key in one.key if key.islower() != bool(draft.options)]
     if not one.key or not (draft.options or draft.question_type == "true_false"):
         apply_key(draft, entry, language)
         return
@@ -414,19 +394,13 @@ def _bound(drafts: Sequence[Draft], shown: ShownLines) -> None:
     reached = 0
     for draft in ordered:
         at = bisect_right(shown.starts, draft.start, hi=shown.own) - 1
-        core = read_core(draft.number_label)
-        above = at - 1
-        if core and above >= 0 and shown.starts[above] >= reached and not _opens(shown.lines[at].text, core):
-            draft.start = shown.starts[above] if _opens(shown.lines[above].text, core) else draft.start
+        above, number = at - 1, draft.number_label
+        if above >= 0 and shown.starts[above] >= reached and not opens_with(shown.lines[at].text, number):
+            draft.start = shown.starts[above] if opens_with(shown.lines[above].text, number) else draft.start
         reached = draft.end
     for draft, following in pairwise(ordered):
         if draft.start < following.start < draft.end:
             draft.end = following.start
-
-
-def _opens(text: str, core: str) -> bool:
-    """Whether a line begins with a number: `Zadanie 5. (0-1)`, `**5**`."""
-    return re.match(rf"\W*(?:[^\W\d_]{{1,12}}\W{{1,3}})?0*{re.escape(core)}(?![\w])", text) is not None
 
 
 def _type_by_questions(stretch: Stretch, drafts: Sequence[Draft]) -> Stretch:

@@ -20,6 +20,8 @@ _AREA = re.compile(r"\W*page\W*(\d{1,4})" + 4 * r"\D+(\d{1,4})" + r"\W*", re.IGN
 _MOST_AREAS = 200
 # So much of a line that answers must a picture of a page hold to show it.
 _SHOWS_LINE = 0.3
+# A shorter line may be the letter of a part of a picture.
+_LEAST_WORDS = 6
 
 
 class PointedPictures:
@@ -75,7 +77,7 @@ class PointedPictures:
         """The pictures whose box on its page holds a line that answers."""
         own = list(enumerate(self._shown.lines[: self._shown.own]))
         whole = {at for at, line in own if line.box and ANSWER_MARK.match(line.text)}
-        whole |= {span.line for span in printed if span.is_whole}
+        whole |= {span.line for span in printed if self._is_line(span)}
         # an answer in a line of text may stand beside a picture of this line, and not in an area without a mark
         told = whole | {span.line for span in printed if not span.picture}
         found: set[int] = set()
@@ -87,6 +89,11 @@ class PointedPictures:
                     {number} if any(_measure_held(box, place[1]) >= _SHOWS_LINE for box in boxes) else set()
                 )
         return found
+
+    def _is_line(self, span: Pointed) -> bool:
+        """Whether what is pointed at is a line, or the words that it holds."""
+        text = self._shown.lines[span.line].text.strip()
+        return span.is_whole or _LEAST_WORDS < len(text) <= span.last - span.first
 
     def _read_mark(self, number: int) -> re.Match[str] | None:
         if number in self.cut_out:

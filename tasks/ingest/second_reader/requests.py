@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.ingest.content.keys import align_numbers
 from tasks.ingest.layout.corrections import HEADING_TYPES
-from tasks.ingest.second_reader.finder import as_list, read_core
+from tasks.ingest.second_reader.finder import as_list
+from tasks.ingest.second_reader.labels import read_core
 from tasks.ingest.second_reader.shown import SHOWN_PICTURE
 
 PROMPT_VERSION = "ingest-assist/2"
@@ -68,42 +70,64 @@ class ShownPaper:
 
 @dataclass(frozen=True)
 class Window:
-    """Numbered lines of a paper from `first` to `end` (exclusive), their pages and pictures."""
+    """Numbered lines of a paper or its answer file, `first` to `end` (exclusive); their pages."""
 
     text: str
     first: int
     end: int
     pages: Sequence[int]
+    is_last: bool = True
+    is_answers: bool = False
 
     @property
     def pictures(self) -> list[int]:
-        """The numbers of the pictures that the lines hold."""
-        return [int(mark[1]) for mark in SHOWN_PICTURE.finditer(self.text)]
+        """The numbers of the pictures that go with the lines; none go with an answer file alone."""
+        return [] if self.is_answers else [int(mark[1]) for mark in SHOWN_PICTURE.finditer(self.text)]
+
+
+def count_put(shown: ShownPaper, size: int) -> int:
+    """How many lines are put to a model in windows of this size.
+
+    They are the paper's own, and those of an answer file that is too long to go with each window.
+    """
+    own, answers = (
+        sum(len(line) + _FRAME for line in part)
+        for part in (shown.lines[: shown.own], shown.lines[shown.own :])
+    )
+    return len(shown.lines) if min(own, size) + answers > 2 * size else shown.own
 
 
 def make_window(shown: ShownPaper, first: int, size: int, names_pages: bool = False) -> Window:
     """The lines from `first` on, as many as fit into `size` characters (at least one).
 
-    The answer file goes with every window as far as it fits. `names_pages`: a line before those of every page names it.
+    The answer file goes with every window where it fits whole, else its lines are windows of their own after the paper's. `names_pages`: a
+    line before those of every page names it.
     """
+    is_answers = first >= shown.own
+    last = len(shown.lines) if is_answers else shown.own
     kept: list[str] = []
     length, line, page = 0, first, 0
-    while line < shown.own and (not kept or length + len(shown.lines[line]) + _FRAME < size):
-        if names_pages and shown.pages[line] > page:
+    while line < last and (not kept or length + len(shown.lines[line]) + _FRAME < size):
+        if names_pages and not is_answers and shown.pages[line] > page:
             page = shown.pages[line]
             kept.append(name_page(page))
         kept.append(f"{line}| {shown.lines[line]}")
         length += len(shown.lines[line]) + _FRAME
         line += 1
-    key: list[str] = []
-    for place in range(shown.own, len(shown.lines)):
-        length += len(shown.lines[place]) + _FRAME
-        if length > 2 * size:
-            break
-        key.append(f"{place}| {shown.lines[place]}")
-    text = "\n".join([*kept, *([ANSWER_FILE, *key] if key else [])])
+    beside = range(shown.own, len(shown.lines)) if count_put(shown, size) == shown.own else ()
+    told = [f"{place}| {shown.lines[place]}" for place in beside]
+    text = "\n".join([*([ANSWER_FILE] if is_answers else []), *kept, *([ANSWER_FILE, *told] if told else [])])
     pages = sorted({page for page in shown.pages[first:line] if page > 0})
-    return Window(text, first, line, pages)
+    return Window(text, first, line, pages, line >= last, is_answers)
+
+
+def list_windows(shown: ShownPaper, size: int, names_pages: bool = False) -> Iterator[Window]:
+    """The windows of a paper where none overlap, since no reply is cut."""
+    line = 0
+    while line < count_put(shown, size):
+        window = make_window(shown, line, size, names_pages)
+        line = window.end
+        yield window
 
 
 _SHOWN_PAGE = re.compile(r"^\[page \d+\]$", re.MULTILINE)
@@ -124,26 +148,28 @@ def make_messages(window: str) -> list[dict[str, str]]:
     ]
 
 
-def end_window(reply: Mapping[str, Any], window: Window, is_last: bool) -> tuple[int, Mapping[str, Any]]:
+def end_window(reply: Mapping[str, Any], window: Window) -> tuple[int, Mapping[str, Any]]:
     """Where the next window begins, and what is kept: what ends a window may be cut off."""
-    questions = _list_objects(reply.get("questions"))
-    if is_last or len(questions) < 2:
+    name, place = ("keys", "answer") if window.is_answers else ("questions", "stem")
+    if window.is_answers:  # it asks nothing, whatever a reader calls it
+        reply = {"keys": [*_list_objects(reply.get("questions")), *_list_objects(reply.get("keys"))]}
+    found = _list_objects(reply.get(name))
+    if window.is_last or len(found) < 2:
         return window.end, reply
-    first = min(_list_lines(questions[-1].get("material"), questions[-1].get("stem")), default=window.end)
+    # where its material begins far above the question alone is read again; no nearer than the middle: a reply that names an early
+    # line last would be asked for line by line
+    firsts = [
+        min(_list_lines(*map(found[-1].get, names)), default=0) for names in (("material", place), (place,))
+    ]
     middle = (window.first + window.end) // 2
-    if first <= middle:  # its material begins far above: the question alone is read again
-        first = min(_list_lines(questions[-1].get("stem")), default=window.end)
-    # no nearer than the middle: a reply that names an early line last would be asked for line by line
-    if not middle < first < window.end:
+    first = next((line for line in firsts if middle < line < window.end), None)
+    if first is None:
         return window.end, reply
     # what is below that line is read again: several questions may share the material that begins there
-    kept = [one for one in questions[:-1] if min(_list_lines(one.get("stem")), default=0) < first]
-    sections = [
-        one
-        for one in _list_objects(reply.get("sections"))
-        if min(_list_lines(one.get("line")), default=0) < first
-    ]
-    return first, {**reply, "questions": kept, "sections": sections}
+    kept = [one for one in found[:-1] if min(_list_lines(one.get(place)), default=0) < first]
+    headed = _list_objects(reply.get("sections"))
+    sections = [one for one in headed if min(_list_lines(one.get("line")), default=0) < first]
+    return first, {**reply, name: kept, "sections": sections}
 
 
 def _list_objects(value: object) -> list[dict[str, Any]]:
@@ -163,16 +189,11 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
     left_out = [one for reply in replies for one in as_list(reply.get("left_out"))]
     open_ones = [one for one in parts["questions"] if not one.get("answer")]
-    at = 0
-    for key in parts.pop("keys"):
-        order = [*range(at, len(open_ones)), *range(at)]
-        found = next((one for one in order if _has_number(open_ones[one], key.get("number"))), None)
-        if found is not None:
-            open_ones[found] |= {name: key[name] for name in ("answer", "key", "explanation") if name in key}
-            at = found + 1
+    keys = parts.pop("keys")
+    given, asked = ([read_core(str(one.get("number") or "")) for one in ones] for ones in (keys, open_ones))
+    # what has no number is nobody's
+    for at, place in align_numbers(given, [core or place for place, core in enumerate(asked)]).items():
+        open_ones[place] |= {
+            name: keys[at][name] for name in ("answer", "key", "explanation") if name in keys[at]
+        }
     return {**parts, "left_out": left_out} if left_out else dict(parts)
-
-
-def _has_number(question: Mapping[str, Any], number: object) -> bool:
-    core = read_core(str(number or ""))
-    return bool(core) and not question.get("answer") and read_core(str(question.get("number") or "")) == core

@@ -39,7 +39,7 @@ class Pointed:
     """Characters of one line, from `first` to `last`, or the line as a whole.
 
     `picture` is the number of the picture that was pointed at, whose mark these characters are (an area of a page has none); 0
-    for text.
+    for text. `fills`: what stands there fills a sentence, and a blank is shown in its place.
     """
 
     line: int
@@ -47,6 +47,7 @@ class Pointed:
     last: int
     is_whole: bool = False
     picture: int = 0
+    fills: bool = False
 
     def holds(self, mark: Pointed) -> bool:
         """Whether the mark of a picture is among these characters."""

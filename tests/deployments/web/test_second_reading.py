@@ -125,11 +125,11 @@ def test_a_held_paper_is_read_by_a_model_once_somebody_has_seen_what_it_costs(ma
         model = read_assist_model(room.desk.settings, "writer")
         parsed = parse_document(room.paper, IngestOptions(shows_lines=True))
         expected = Assistant(room.desk.ledger, room.desk.settings, model).estimate([parsed])
-        assert expected.most_usd is not None and expected.documents == 1
+        assert expected.usd is not None and expected.documents == 1
         for words in (
             "writer of Lab, at 127.0.0.1",
             f"{expected.characters:,} characters, calls: 1.",
-            f"at most {expected.most_usd:.4f} USD",
+            f"at most {expected.usd:.4f} USD, with all that may be asked again {expected.most_usd:.4f} USD;",
             "5.00 of this month's 5.00 USD are left",
         ):
             assert words in found["message"]

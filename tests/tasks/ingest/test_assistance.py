@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -27,12 +28,16 @@ from sqlalchemy import func, select
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
+from tasks.ingest.intake import SPOOL, open_spool
 from tasks.ingest.landing import land_documents
+from tasks.ingest.readers.extraction import Extraction, Line
+from tasks.ingest.readers.keeping import drop_read, keep_read, name_kept, take_read
 from tasks.ingest.second_reader import asking
 from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, read_assist_model
+from tasks.ingest.second_reader.requests import list_windows
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
-from tests.tasks.ingest.builders import write
+from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, paragraph, run, write
 from tests.tasks.ingest.test_pictures import draw, save, say, show, write_word
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.lake import Lake
@@ -360,6 +365,80 @@ def test_keys_in_a_later_window_answer_the_questions_before_them(
     assert [row["answer"] for row in found.questions] == [["rivers 1"], ["rivers 2"], ["rivers 3"]]
 
 
+@pytest.mark.parametrize("called", ["keys", "questions"])
+def test_an_answer_file_that_is_too_long_to_go_with_the_paper_is_read_in_windows_of_its_own(
+    tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch, called: str
+) -> None:
+    monkeypatch.setattr(asking, "WINDOW", 200)
+    asked = [f"{number}. Why is lake {letter}{number} deep?" for letter in "ab" for number in range(1, 11)]
+    told = [
+        f"{number}. rivers {letter}{number}\nand rain {letter}" for letter in "ab" for number in range(1, 11)
+    ]
+    write(tmp_path, "lakes answers.txt", "Answers\n" + "\n".join(told))
+    paper = read(tmp_path, "\n".join(["Lakes", *asked]), "lakes.txt")
+    sent: list[str] = []
+
+    def answer(window: str) -> dict[str, Any]:
+        sent.append(window)
+        lines = list_numbered(window)
+        questions = [
+            {"number": text.split(".")[0], "stem": number, "type": "short_answer"}
+            for number, text in lines
+            if text.endswith("?")
+        ]
+        keys = [
+            {
+                "number": text.split(".")[0],
+                "answer": [number, *(after for after, _ in lines[at + 1 : at + 2])],
+            }
+            for at, (number, text) in enumerate(lines)
+            if ". rivers" in text
+        ]
+        return make_reply(
+            content=json.dumps({"questions": questions, called: keys} if questions else {called: keys})
+        )
+
+    with serve(answer) as url:
+        (found,), _ = ask(ledger, settings, url, paper, reads_all=True)
+        (found_again,), repeated = ask(ledger, settings, url, paper, reads_all=True)
+    assert [row["answer"] for row in found.questions] == [
+        [f"rivers {letter}{number}\nand rain {letter}"] for letter in "ab" for number in range(1, 11)
+    ]
+    assert (found_again, repeated.calls["sent"]) == (found, 0)
+    windows = [*list_windows(paper.shown, 200)] if paper.shown else []
+    shown = [int(number) for window in windows for number, _ in list_numbered(window.text)]
+    assert shown == list(range(1 + 20 + 1 + 40))
+    assert len(windows) <= len(sent) <= 2 * len(windows)
+
+
+def test_a_model_whose_replies_are_always_cut_is_not_asked_more_often_than_was_estimated(
+    tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "WINDOW", 800)
+    monkeypatch.setattr(asking, "LEAST_WINDOW", 1)
+    paper = read(tmp_path, "\n".join(f"Why is lake {number} deep?" for number in range(100)))
+    sent: list[str] = []
+
+    def answer(window: str) -> dict[str, Any]:
+        sent.append(window)
+        cut = make_reply(content='{"questions": [', finish="length")
+        # what can be read at last is one question of each window
+        return (
+            cut
+            if len(window) > 60
+            else make_reply({"stem": list_numbered(window)[0][0], "type": "short_answer"})
+        )
+
+    with serve(answer) as url:
+        (found,), summary = ask(ledger, settings, url, paper, reads_all=True)
+        priced = replace(MODEL, input_price_usd=2.0, output_price_usd=8.0)
+        estimate = Assistant(ledger, settings, priced, reads_all=True).estimate([paper])
+    assert (summary.failed, found.questions) == (1, paper.questions)
+    assert len(sent) == asking.MOST_CALLS * estimate.calls
+    assert estimate.usd is not None and estimate.most_usd is not None
+    assert estimate.usd < estimate.most_usd <= 1.2 * asking.MOST_CALLS * estimate.usd
+
+
 @pytest.fixture
 def sent(ledger: Ledger, settings: Settings) -> Iterator[Callable[[ParsedDocument], list[Any]]]:
     """What a model that sees pictures is sent of a paper, part by part."""
@@ -434,7 +513,7 @@ def test_who_sees_pictures_gets_those_of_the_paper_each_after_its_number(
         ).estimate([paper])
         for sees in (False, True)
     )
-    assert (seeing.most_usd or 0.0) - (blind.most_usd or 0.0) == pytest.approx(2 * 1_000 * 2.0 / 1e6)
+    assert (seeing.usd or 0.0) - (blind.usd or 0.0) == pytest.approx(2 * 1_000 * 2.0 / 1e6)
 
 
 def test_an_estimate_asks_nothing_and_counts_what_would_be_asked(
@@ -444,10 +523,12 @@ def test_an_estimate_asks_nothing_and_counts_what_would_be_asked(
     priced = replace(MODEL, input_price_usd=2.0, output_price_usd=8.0)
     found = Assistant(ledger, settings, priced).estimate(papers)
     assert (found.papers, found.documents, found.calls) == (2, 1, 1)
-    assert found.most_usd is not None and 0.01 < found.most_usd < 0.1
+    assert found.usd is not None and 0.01 < found.usd < 0.1
+    assert found.most_usd == pytest.approx(asking.MOST_CALLS * found.usd)
     every = Assistant(ledger, settings, priced, reads_all=True).estimate(papers)
-    assert (every.documents, every.most_usd or 0.0) > (1, found.most_usd)
-    assert Assistant(ledger, settings, replace(MODEL, input_price_usd=None)).estimate(papers).most_usd is None
+    assert (every.documents, every.usd or 0.0) > (1, found.usd)
+    free = Assistant(ledger, settings, replace(MODEL, input_price_usd=None)).estimate(papers)
+    assert (free.usd, free.most_usd) == (None, None)
 
 
 @pytest.mark.parametrize("reply", [make_reply(content="I cannot do that."), make_reply(content="")])
@@ -539,6 +620,7 @@ def test_landing_keeps_the_calls_and_marks_the_questions(
     assert isinstance(counts, dict)
     assert (counts["assisted_documents"], counts["assisted_questions"]) == (1, 2)
     assert summary.documents == {"parsed": 2} and again.skipped == 2
+    assert list((settings.archive_dir / SPOOL).iterdir()) == []
     landed = lake.query(
         "select list_contains(parse_notes, 'assisted') as assisted, count(*) as count from questions group by 1 order by 1"
     )
@@ -547,6 +629,58 @@ def test_landing_keeps_the_calls_and_marks_the_questions(
     assert calls.rows() == [("ingest", "writer", "done", "ingest")]
     beside = next((settings.archive_dir).rglob("*.json"))
     assert "question" in beside.read_text(encoding="utf-8")
+
+
+FORMATS: dict[str, bytes | str] = {
+    "tides.txt": "\r\n".join(["1. Which rise?", "A. tides", "B. stones"]),
+    "tides.docx": make_docx([paragraph(run(text)) for text in ("1. Which rise?", "A. tides", "B. stones")]),
+    "tides.xlsx": make_xlsx({"S": [["1. Which rise?"], ["A. tides"], ["B. stones"]]}),
+    "tides.html": "<html><body><p>1. Which rise?</p><p>A. <b>tides</b></p><p>B. stones</p></body></html>",
+    "tides.pdf": make_pdf([[(70, 700, "1. Which rise?"), (70, 680, "A. tides"), (70, 660, "B. stones")]]),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_paper_and_its_answer_file_are_opened_once_for_two_readings(
+    tmp_path: Path, ledger: Ledger, settings: Settings, name: str
+) -> None:
+    path = write(tmp_path, name, FORMATS[name])
+    answers = write(tmp_path, "tides answers.txt", "1. A")
+    said = {"number": "1", "type": "single_choice", "stem": "0", "options": {"A": "1", "B": "2"}}
+    options = replace(OPTIONS, spool=open_spool(settings.archive_dir))
+    parsed = parse_document(path, options)
+    assert parsed.shown is not None and parsed.copy is not None
+    for file in (path, answers, parsed.copy):
+        file.unlink()
+    with serve(lambda _: make_reply(said | {"answer": "3:1. A", "key": "A"})) as url:
+        assistant = Assistant(ledger, settings, MODEL, url, reads_all=True)
+        (found,) = assistant.help_with([parsed], options, summary := AssistanceSummary())
+    assert (summary.taken, summary.failed) == (1, 0)
+    assert [(row["stem"], row["answer"]) for row in found.questions] == [("Which rise?", ["A"])]
+
+
+def test_a_paper_that_is_only_looked_at_leaves_no_copy(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    path = write(tmp_path, "tides.txt", "Why do tides rise, and when?")
+    with serve(lambda _: make_reply({"stem": "0", "type": "short_answer"})) as url:
+        assistant = Assistant(ledger, settings, MODEL, url)
+        found = assistant.read_twice(path, IngestOptions(), summary := AssistanceSummary())
+    assert (summary.taken, found.copy, [row["stem"] for row in found.questions]) == (
+        1,
+        None,
+        ["Why do tides rise, and when?"],
+    )
+    assert list((settings.archive_dir / SPOOL).iterdir()) == []
+
+
+def test_of_what_was_kept_of_a_paper_nothing_is_run(tmp_path: Path) -> None:
+    keep_read(tmp_path / "copy", Extraction("test", "1", [Line("1. Why?")]), None)
+    assert take_read(tmp_path / "copy") == (Extraction("test", "1", [Line("1. Why?")]), None)
+    name_kept(tmp_path / "copy").write_bytes(pickle.dumps((print, None)))
+    assert take_read(tmp_path / "copy") is None
+    drop_read(tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == []
 
 
 READING = """

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import random
 from typing import Any
 
 import pytest
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
-from tasks.ingest.second_reader import ShownLines, read_pointed, show_lines
+from tasks.ingest.second_reader import ShownLines, ShownPaper, make_window, read_pointed, show_lines
+from tasks.ingest.second_reader.requests import end_window, join_replies
 
 PAPER = """海洋学小测
 一、单项选择题（每题2分）
@@ -187,6 +190,11 @@ def ask_one(text: str, **question: Any) -> Draft:
         ("3 Why do tides rise?", "3", "Why do tides rise?"),
         ("Part VI Suppose that tides rise.", "VI", "Suppose that tides rise."),
         ("Question 4 (20 marks) Consider the tides.", "4", "Consider the tides."),
+        ("(a) Consider the tides.", "1(a)", "Consider the tides."),
+        ("1. (a) Consider the tides.", "1(a)", "Consider the tides."),
+        ("1.2 Consider the tides.", "1.2", "Consider the tides."),
+        ("a tide of 3 m: why?", "3(a)", "a tide of 3 m: why?"),
+        ("０3．潮汐由什么引起？", "3", "潮汐由什么引起？"),
     ],
 )
 def test_the_number_of_a_question_is_cut_off_and_nothing_else(line: str, number: str, stem: str) -> None:
@@ -203,6 +211,13 @@ def test_the_number_of_a_question_is_cut_off_and_nothing_else(line: str, number:
         (["а) вода;", "б) лёд;"], ["вода;", "лёд;"]),
         (["1. Wait", "2. Run"], ["Wait", "Run"]),
         (["[x] cork", "[ ] iron"], ["cork", "iron"]),
+        (["1 km", "2 km"], ["1 km", "2 km"]),
+        (["1.5 km", "2.5 km"], ["1.5 km", "2.5 km"]),
+        (["I. iron", "II. cork"], ["iron", "cork"]),
+        (["(i) iron", "(ii) cork"], ["iron", "cork"]),
+        (["I float", "You float"], ["I float", "You float"]),
+        (["İstanbul", "ßrom"], ["İstanbul", "ßrom"]),
+        (["Ｂ．铁", "Ｃ．木"], ["铁", "木"]),
     ],
 )
 def test_options_lose_their_labels_and_no_text(offered: list[str], texts: list[str]) -> None:
@@ -326,3 +341,153 @@ def test_a_line_that_announces_questions_still_does_where_it_is_taken_for_one() 
     reading = read_pointed(show("Mills\nAnswer all 7 questions.\n1. What turns?\n2. What grinds?"), said)
     assert [breach.contract for breach in reading.split.checked.breaches] == ["announced_total"]
     assert reading.split.checked.score < 0.5
+
+
+CLOZE = "Fill in the blanks.\nThe (1) tide rises twice a day,\nas the (2) gravitation of the (3) Moon pulls.\n(4) gravity"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"material": "1-3", "stem": "0"},
+        {"material": ["1", "2", "3"]},
+        {"stem": "1-3"},
+        {"stem": ["0", "1-3"]},
+    ],
+)
+def test_words_that_fill_a_shared_text_are_shown_with_none_of_its_questions(asked: dict[str, Any]) -> None:
+    places = {"1": "1:tide", "2": "2:gravitation", "3": "2:Moon", "4": "3:gravity"}
+    stems = {} if "stem" in asked else {number: {"stem": place} for number, place in places.items()}
+    drafts = point(
+        *(
+            {"number": number, "type": "fill_in_the_blank", "answer": place, **asked, **stems.get(number, {})}
+            for number, place in places.items()
+        ),
+        shown=show(CLOZE),
+    )
+    assert [draft.answer for draft in drafts] == [["tide"], ["gravitation"], ["Moon"], ["gravity"]]
+    for draft in drafts:
+        shown = f"{draft.material or ''}\n{draft.stem}"
+        assert not any(word in shown for word in ("tide", "gravitation", "Moon", "gravity"))
+        assert "The (1) ____ rises twice a day,\nas the (2) ____ of the (3) ____ pulls.\n(4) ____" in shown
+
+
+def test_a_passage_keeps_the_words_that_a_reader_finds_in_it() -> None:
+    text = "Read.\nTides rise because the Moon pulls.\n1. Why do tides rise?\n2. What pulls?"
+    one, other = point(
+        {"number": "1", "type": "short_answer", "material": "1", "stem": "2", "answer": "1:because the Moon pulls"},
+        {"number": "2", "type": "short_answer", "material": "1", "stem": "3", "answer": "1"},
+        shown=show(text),
+    )  # fmt: skip
+    assert one.answer == other.answer == []
+    assert one.material == other.material == "Tides rise because the Moon pulls."
+
+
+def test_the_blank_that_was_filled_is_the_one_behind_its_number() -> None:
+    (found,) = point(
+        {"number": "2", "type": "fill_in_the_blank", "stem": "0", "answer": "0:gravitation"},
+        shown=show("All gravitation pulls, and (2) gravitation of the Moon most."),
+    )
+    assert found.stem == "All gravitation pulls, and (2) ____ of the Moon most."
+
+
+def test_a_text_that_may_print_an_answer_that_was_not_found_is_doubted() -> None:
+    (found,) = point({"number": "5", "type": "fill_in_the_blank", "stem": "13", "answer": "13:Pariss"})
+    assert (found.answer, "text_holds_answer" in found.notes) == ([], True)
+
+
+FLOATS = "1. Which floats?\nA. iron\nB. cork\nC. wood\nAnswer: BC"
+OFFERED = {"A": "1", "B": "2", "C": "3"}
+
+
+@pytest.mark.parametrize(
+    "key", ["BC", "B,C", "bc", "Ｂ、Ｃ", "B and C", ["B", "C"], ["b", ["c"]], [["B", None], "C"], "(BC)"]
+)
+def test_a_key_is_read_however_a_reader_writes_it(key: object) -> None:
+    found = ask_one(FLOATS, type="multiple_answer", options=OFFERED, answer="4:Answer: BC", key=key)
+    assert (found.answer, found.notes) == (["B", "C"], ["assisted"])
+
+
+@pytest.mark.parametrize("key", [True, "True", "T", "对", ["true"]])
+def test_a_judgement_is_read_however_a_reader_writes_it(key: object) -> None:
+    found = ask_one("1. Cork floats.\nThat is so.", type="true_false", answer="1", key=key)
+    assert (found.question_type, found.answer) == ("true_false", ["true"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"c": 3, "a": [[1]], "b": "2"},
+        {"Ｃ": "3", "Ａ": "1|A. iron", "Ｂ": "2: cork"},
+        {"1": "1", "2": "2", "3": "3"},
+        {"(A)": ["1", "1:iron"], "B.": ["2", None], "C)": ["3", "3"]},
+    ],
+)
+def test_options_are_read_however_a_reader_names_them(options: dict[str, Any]) -> None:
+    key = "23" if "1" in options else "BC"
+    found = ask_one(FLOATS, type="multiple_answer", options=options, answer="4:BC", key=key)
+    assert found.options == [("A", "iron"), ("B", "cork"), ("C", "wood")]
+    assert (found.answer, found.notes) == (["B", "C"], ["assisted"])
+
+
+@pytest.mark.parametrize("name", ["9" * 5000, "", "Б", "11", "AB"])
+def test_options_of_no_known_name_are_refused(name: str) -> None:
+    question = {"number": "1", "type": "single_choice", "stem": "0", "options": {"A": "1", name: "2"}}
+    assert read_pointed(show(FLOATS), {"questions": [question]}).refused == ("1",)
+
+
+def test_a_question_whose_options_have_a_gap_is_doubted() -> None:
+    found = ask_one(FLOATS, type="single_choice", options={"A": "1", "C": "3"})
+    assert "option_missing" in found.notes
+
+
+@pytest.mark.parametrize("part", ["stem", "material", "options"])
+def test_nothing_of_an_answer_file_is_shown_to_candidates(part: str) -> None:
+    place: object = {"A": "3", "B": "4"} if part == "options" else "3"
+    question = {"number": "1", "type": "short_answer", "stem": "0", part: place}
+    found = read_pointed(
+        show("1. Why?\nA. iron\nB. cork", "1. Since it floats.\nAll of it."), {"questions": [question]}
+    )
+    assert (found.split.drafts, found.refused) == ([], ("1",))
+
+
+def test_a_line_that_is_named_twice_is_read_once() -> None:
+    assert ask_one("1. Why do tides rise?\nSay how.", stem=["0", ["0:tides", "0-1"], "1"]).stem == (
+        "Why do tides rise?\nSay how."
+    )
+
+
+def test_what_is_asked_explains_nothing() -> None:
+    found = ask_one("1. Why do tides rise?", type="short_answer", explanation="0")
+    assert (found.stem, found.explanation) == ("Why do tides rise?", None)
+
+
+def test_whatever_is_replied_questions_hold_only_what_the_paper_says() -> None:
+    draw = random.Random(30)
+    known = {character for character in f"{PAPER}1. B 2. √____" if character.isalnum()}
+    said: list[Any] = [
+        *(None, True, False, 0, 3, -1, 4.5, 10**30, "", "９", "2-5", "1-999999999", "1-400", "5-2", "4:", "4:A set"),
+        *("3:太阳", "4| A set", "13:Paris", "15:B", "16:√", "19", "20:B", ["2"], [["2"], ["3"]], [], {}, {"line": 2}),
+        *("9" * 5000, "\ud800", "true", "A,C", "Ｂ", "F", ["A", None], {"A": "5", "B": "6"}, {"B": 6, "A": "5", "": "7"}),
+        *({"Ａ": 5, "ｂ": 6}, {"1": 5, "2": "6"}, {"A": None}, "single_choice", "true_false", "essay", "1(a)", "第一题", "*+?(["),
+    ]  # fmt: skip
+    names = ("number", "type", "stem", "material", "options", "answer", "key", "explanation")
+    shown = show(key="1. B\n2. √")
+    paper, made = ShownPaper([line.text for line in shown.lines], shown.own, [0] * shown.own), 0
+    for _ in range(300):
+        entries = [
+            {name: draw.choice(said) for name in names if draw.random() < 0.8}
+            | {"stem": draw.choice(("9", "4", "2"))}
+            for _ in range(4)
+        ]
+        reply = {
+            "questions": [*entries[:3], draw.choice(said)],
+            "keys": entries[3:],
+            "sections": draw.choice(said),
+        }
+        _, kept = end_window(reply, make_window(paper, 0, draw.choice((50, 16_000))))
+        for draft in read_pointed(shown, json.loads(json.dumps(join_replies([kept, reply])))).split.drafts:
+            texts = [draft.stem, draft.material or "", *(text for _, text in draft.options)]
+            assert {character for text in texts for character in text if character.isalnum()} <= known
+            made += 1
+    assert made > 100

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy
 import pytest
 
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said, parse_document
+from tasks.ingest.intake import open_spool
 from tasks.ingest.second_reader import choose_reading, make_messages, make_window
 from tasks.ingest.second_reader.areas import fit_area
 from tasks.ingest.second_reader.requests import join_replies
@@ -126,6 +128,9 @@ def test_the_picture_of_an_answer_reaches_no_candidate(paper: ParsedDocument) ->
     assert (one["pictures"], two["material"], one["stem"]) == (None, None, "What turns the wheel?")
     assert "needs_figure" in one["parse_notes"]
     assert [one["place"] for one in three["pictures"]] == ["answer"]
+    # nor by the rules' reading of a question that is nothing else
+    alone = read(paper, {"number": "2", "stem": "picture 5"}, THREE | {"answer": ["11", "picture 5"]})
+    assert (alone.refused, [row["number_label"] for row in alone.questions]) == ((), ["3"])
 
 
 def test_an_option_that_is_named_as_the_answer_stays_an_option(paper: ParsedDocument) -> None:
@@ -237,6 +242,46 @@ def test_a_picture_over_which_a_page_prints_an_answer_reaches_no_candidate(tmp_p
     shown, withheld = read(paper, asked), read(paper, asked | {"answer": answer})
     assert list_places(shown) == [["stem"]]
     assert (list_places(withheld), withheld.questions[0]["answer"]) == ([[]], ["The water of the river"])
+
+
+def test_what_was_kept_of_a_paper_and_its_answer_file_holds_their_pictures_once_and_its_pages(
+    tmp_path: Path,
+) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "mill.pdf"), pagesize=(500, 1000))
+    canvas.drawString(50, 900, "1. What turns the mill that is shown here?")
+    canvas.drawImage(ImageReader(draw("mill", (300, 200))), 50, 650, 300, 200)
+    canvas.drawString(50, 600, "2. Name a bird of the sea, and say where it nests.")
+    canvas.save()
+    answers = tmp_path / "mill answers.docx"
+    blocks = [say("1. The wheel, as here:"), say("", show("wheel")), say(f"2. A gull{' on its cliff' * 20}")]
+    write_word(answers, blocks, {"wheel": save(draw("wheel"))})
+    options = replace(OPTIONS, spool=open_spool(tmp_path / "archive"))
+    plain, kept = (parse_document(tmp_path / "mill.pdf", one) for one in (OPTIONS, options))
+    assert plain.shown is not None and kept.copy is not None and kept.shown == plain.shown
+    assert sorted(plain.shown.pictures) == ["1", "2"]
+    at = {line: str(place) for place, line in enumerate(plain.shown.lines)}
+    places = {line[:2]: place for line, place in at.items() if line[1:2] == "."}
+    stems = [
+        next(place for line, place in at.items() if line.startswith(number))
+        for number in ("1. What", "2. Name")
+    ]
+    said = {
+        "questions": [
+            {"number": "1", "type": "short_answer", "stem": [stems[0], "picture 1"], "answer": [places["1."], "picture 2"]},
+            {"number": "2", "type": "short_answer", "stem": [stems[1], "page 1: 90 140 710 360"], "answer": places["2."]},
+        ]
+    }  # fmt: skip
+    found = parse_as_said(plain, json.dumps(said), OPTIONS)
+    # nothing but what was kept is read again
+    answers.unlink()
+    kept.copy.write_bytes(b"")
+    again = parse_as_said(kept, json.dumps(said), options)
+    assert found is not None and again is not None
+    assert list_places(again) == [["stem", "answer"], ["stem"]]
+    assert (again.questions, again.pictures) == (found.questions, found.pictures)
 
 
 def test_an_area_is_fitted_to_what_it_shows_and_to_no_text() -> None:
