@@ -57,7 +57,7 @@ def read(path: Path, **more: Any) -> ParsedDocument:
 
 
 def measure(group: str, replies: str = "replies") -> dict[str, tuple[Counter[str], list[str]]]:
-    """What became of all pictures of a group, and what is wrong, by who read it: rules, model, both."""
+    """What became of the pictures of a group, and what is wrong: rules, model, both."""
     found: dict[str, tuple[Counter[str], list[str]]] = {}
     folder = GROUPS / group
     with use_cache():

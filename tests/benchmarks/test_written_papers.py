@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import ingest_second_readings
+from tests.benchmarks import ingest_pictured, ingest_second_readings
 from tests.benchmarks.ingest_accuracy import compute_accuracy
 
 GROUPS = Path(__file__).with_name("written_papers")
@@ -62,6 +62,33 @@ def test_a_second_reader_brings_what_is_said(group: str, count: int, floor: floa
     sure = [is_right for row in rows for confidence, is_right in row["met"] if confidence >= 0.9]
     assert len(sure) > listed / 2
     assert sure.count(False) <= 0.05 * len(sure)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("group", "replies", "floor"),
+    [("v", "replies", 0.97), ("w", "replies", 0.97), ("w", "replies_blind", 0.88)],
+)
+def test_a_second_reader_puts_pictures_where_they_belong(group: str, replies: str, floor: float) -> None:
+    """Floors a little below docs/performance.md; nobody is shown a picture of an answer."""
+    found = {way: counts for way, (counts, _) in ingest_pictured.measure(group, replies).items()}
+    counts = found["both"]
+    belong = sum(counts[word] for word in ("right", "wrong question", "wrong place", "lost"))
+    assert counts["right"] >= floor * belong and counts["right"] > found["rules"]["right"]
+    assert counts["taken"] <= 1 and counts["answers shown"] == 0
+    assert counts["found"] == counts["questions"]
+
+
+def test_every_paper_with_pictures_has_a_truth_and_a_reply() -> None:
+    for group in "vw":
+        folder = ingest_pictured.GROUPS / group
+        truths = [json.loads(path.read_text("utf-8")) for path in sorted((folder / "truth").glob("*.json"))]
+        assert len(truths) >= 10
+        for truth in truths:
+            assert (folder / truth["file"]).is_file()
+            assert json.loads((folder / "replies" / f"{truth['file']}.json").read_text("utf-8"))["questions"]
+            colours = [tuple(one["colour"]) for one in truth["pictures"]]
+            assert len(set(colours)) == len(colours)
 
 
 def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:

@@ -44,7 +44,7 @@ from .pointed import read_pointed as read_pointed
 from .shown import show_lines as show_lines
 
 # What a second reader is shown of a paper.
-from .requests import ShownPaper as ShownPaper
+from .shown import ShownPaper as ShownPaper
 
 # The messages that put a window to a model.
 from .requests import make_messages as make_messages

@@ -24,7 +24,6 @@ from tasks.ingest.second_reader.choice import choose_reading, is_doubtful
 from tasks.ingest.second_reader.requests import (
     LEAST_WINDOW,
     WINDOW,
-    ShownPaper,
     Window,
     count_put,
     end_window,
@@ -34,7 +33,7 @@ from tasks.ingest.second_reader.requests import (
     make_window,
     name_page,
 )
-from tasks.ingest.second_reader.shown import name_picture
+from tasks.ingest.second_reader.shown import ShownPaper, name_picture
 from warehouse.ledger.engine.moments import now_text
 
 if TYPE_CHECKING:

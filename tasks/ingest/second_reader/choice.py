@@ -17,10 +17,9 @@ from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, set
 from tasks.ingest.contracts import UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument
 from tasks.ingest.second_reader.labels import read_core, read_value
-from tasks.ingest.second_reader.pointed import HOLDS_ANSWER, KEY_BY_READER, POINTED
+from tasks.ingest.second_reader.notes import CONFIRMED, HOLDS_ANSWER, KEY_BY_READER, POINTED
 from tasks.questions.pictures import PICTURE, write_mark
 
-CONFIRMED = "confirmed"
 # What of each kind was right in papers that were read twice (docs/decisions/0122): questions that both read alike, those
 # that the second reader reads otherwise, and those of them whose key is told by words.
 BOTH, SECOND_ALONE, KEY_TOLD, FIRST_ALONE = 0.97, 0.85, 0.8, 0.5

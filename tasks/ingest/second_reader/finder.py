@@ -6,38 +6,25 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
-from typing import Any
 
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, blank_picture_numbers
 from tasks.ingest.second_reader.labels import find_behind
 from tasks.ingest.second_reader.pointed_pictures import PointedPictures
-from tasks.ingest.second_reader.shown import CLOSES, OPENS, SHOWN_PICTURE, Pointed, ShownLines
+from tasks.ingest.second_reader.shown import (
+    CLOSES,
+    OPENS,
+    SHOWN_PICTURE,
+    Pointed,
+    ShownLines,
+    as_list,
+)
 from tasks.ingest.words.answers import ANSWER_MARK
 
 _REFERENCE = re.compile(r"\s*(\d{1,6})\s*(?:[-–~]\s*(\d{1,6})\s*$|[:：|](.*)|$)", re.DOTALL)
 _MOST_LINES = 400
 # What stands in a sentence for the words that fill it
 _GAP = "____"
-
-
-def read_place(value: object) -> int | None:
-    """The number of a line, None for what is none."""
-    text = str(value).strip()
-    return int(text) if text.isdecimal() and len(text) < 7 else None
-
-
-def as_list(value: object) -> list[Any]:
-    """What is a list, lists in it as their parts, nothing as none, all else as one."""
-    found: list[Any] = []
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, list):
-            left += reversed(one)
-        elif one is not None:
-            found.append(one)
-    return found
 
 
 class Finder:

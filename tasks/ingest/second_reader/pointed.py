@@ -30,7 +30,7 @@ from tasks.ingest.layout.pieces import join_pieces
 from tasks.ingest.layout.rules import leave_out_front_lists
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.second_reader.areas import PagePictures
-from tasks.ingest.second_reader.finder import Finder, as_list, read_place
+from tasks.ingest.second_reader.finder import Finder
 from tasks.ingest.second_reader.labels import (
     LABEL_BEFORE,
     cut_labels,
@@ -41,7 +41,8 @@ from tasks.ingest.second_reader.labels import (
     opens_with,
     read_value,
 )
-from tasks.ingest.second_reader.shown import Pointed, ShownLines
+from tasks.ingest.second_reader.notes import HOLDS_ANSWER, KEY_BY_READER, POINTED
+from tasks.ingest.second_reader.shown import Pointed, ShownLines, as_list, read_place
 from tasks.ingest.splitting import Split, prepare_pieces
 from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.words.answers import read_key, read_truth
@@ -50,8 +51,6 @@ from tasks.ingest.words.kinds import are_truth_options, infer_free_type
 from tasks.ingest.words.labels import is_sure, parse_label
 from tasks.ingest.words.lexicon import FineType, find_fine_type
 from tasks.ingest.words.points import BRACKETED, read_points
-
-POINTED, KEY_BY_READER, HOLDS_ANSWER = "assisted", "key_by_reader", "text_holds_answer"
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from tasks.ingest.content.keys import align_numbers
 from tasks.ingest.layout.corrections import HEADING_TYPES
-from tasks.ingest.second_reader.finder import as_list
 from tasks.ingest.second_reader.labels import read_core
-from tasks.ingest.second_reader.shown import SHOWN_PICTURE
+from tasks.ingest.second_reader.shown import SHOWN_PICTURE, ShownPaper, as_list
 
 PROMPT_VERSION = "ingest-assist/2"
 TASK = "read_paper"
@@ -52,20 +50,6 @@ Pictures: [image N] marks picture N where the paper holds it, which may be above
 _AREAS = """
 
 [page N] above lines names the picture of their page. A drawing, photograph, diagram or map of a page that a question needs and that has no mark of its own, or whose mark shows other things as well, is pointed at by its place: "page 1: 120 340 480 560", the left, top, right and bottom edge of all of it in thousandths of the width and height of the page, without the text around it. Words and letters printed inside it are then not pointed at besides. Nothing else is pointed at so: no text, no table of words, no formula."""
-
-
-@dataclass(frozen=True)
-class ShownPaper:
-    """What a second reader is shown of a paper: its `own` lines, then those of its answer file.
-
-    `pages` are the pages of its own lines, from 1; 0 where the format has none. `pictures` are small ones in base64 by their number
-    in the lines, where they were asked for.
-    """
-
-    lines: Sequence[str] = field(repr=False)
-    own: int
-    pages: Sequence[int] = ()
-    pictures: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -192,6 +176,9 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     keys = parts.pop("keys")
     given, asked = ([read_core(str(one.get("number") or "")) for one in ones] for ones in (keys, open_ones))
     # what has no number is nobody's
+    # what matches printed keys is needed where a paper has several windows, and takes long to load
+    from tasks.ingest.content.keys import align_numbers
+
     for at, place in align_numbers(given, [core or place for place, core in enumerate(asked)]).items():
         open_ones[place] |= {
             name: keys[at][name] for name in ("answer", "key", "explanation") if name in keys[at]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -32,6 +32,20 @@ SHOWN_PICTURE = re.compile(rf"{re.escape(IMAGE[:-1])} (\d{{1,6}})\]")
 
 # Where so large a part of the lines stands out, print says nothing.
 _MOST_STANDING_OUT = 0.5
+
+
+@dataclass(frozen=True)
+class ShownPaper:
+    """What a second reader is shown of a paper: its `own` lines, then those of its answer file.
+
+    `pages` are the pages of its own lines, from 1; 0 where the format has none. `pictures` are small ones in base64 by their number
+    in the lines, where they were asked for.
+    """
+
+    lines: Sequence[str] = field(repr=False)
+    own: int
+    pages: Sequence[int] = ()
+    pictures: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -136,3 +150,22 @@ def _merge(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((first, last))
     return merged
+
+
+def read_place(value: object) -> int | None:
+    """The number of a line, None for what is none."""
+    text = str(value).strip()
+    return int(text) if text.isdecimal() and len(text) < 7 else None
+
+
+def as_list(value: object) -> list[Any]:
+    """What is a list, lists in it as their parts, nothing as none, all else as one."""
+    found: list[Any] = []
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += reversed(one)
+        elif one is not None:
+            found.append(one)
+    return found
