@@ -471,7 +471,7 @@ class Settings(BaseSettings):
     def choose_reader(self, named: str | None) -> str | None:
         """Which model reads papers: who is named, else the setting's; `none` is nobody."""
         name = named or self.second_reader
-        return None if name == "none" else name
+        return None if name in ("", "none") else name
 
     @property
     def ledger_address(self) -> str:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Sequence, Set
+from collections.abc import Generator, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,10 +142,7 @@ def _statements_are_compiled_once() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with quick tests; what waits for servers and browsers is spread over the rest.
-
-    Slow tests alone at the end left a quarter of the processors idle. A quarter of the groups are quick ones before the first
-    slow one: what is broken everywhere shows at once.
+    """Run quick tests first and end-to-end tests last.
 
     The tests of a module stay in one worker, which makes its fixtures once.
 
@@ -158,32 +155,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: (phases[item], "makes_demo" not in marks[item], "xdist_group" not in marks[item])
     )
-    groups: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if "xdist_group" not in marks[item]:
             phase = phases[item]
             once = next((name for name in _MADE_ONCE if name in getattr(item, "fixturenames", ())), None)
             name = item.nodeid if phase == len(_LATER) else f"{once or item.nodeid.split('::')[0]} {phase}"
             item.add_marker(pytest.mark.xdist_group(name))
-        mark = item.get_closest_marker("xdist_group")
-        assert mark is not None
-        groups[str(mark.args[0])].append(item)
-    quick = [own for own in groups.values() if phases[own[0]] == 0]
-    later = [own for own in groups.values() if phases[own[0]] > 0]
-    items[:] = [item for own in _spread(quick, later) for item in own]
-
-
-def _spread(
-    quick: Sequence[list[pytest.Item]], later: Sequence[list[pytest.Item]]
-) -> list[list[pytest.Item]]:
-    """Both in their own order: the later ones among the last three quarters of the quick."""
-    first = len(quick) // 4
-    places = [first + at * (len(quick) - first) / max(len(later), 1) for at in range(len(later))]
-    placed = [
-        *((float(at), 1, own) for at, own in enumerate(quick)),
-        *zip(places, [0] * len(later), later, strict=True),
-    ]
-    return [own for _, _, own in sorted(placed, key=lambda one: one[:2])]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -300,8 +300,9 @@ def examine_models(settings: Settings, note: NoteFinding) -> None:
     try:
         registry = read_registry(settings.registry_path)
         # Those that settings name are models of it.
-        for name in (*settings.judges, *([settings.reference_model] if settings.reference_model else [])):
-            registry.get(name)
+        for name in (*settings.judges, settings.reference_model, settings.choose_reader(None)):
+            if name:
+                registry.get(name)
     except ProctorError as error:
         note("models", error, False, f"correct {settings.registry_path}, or the setting that names a model")
         return

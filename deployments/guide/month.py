@@ -201,9 +201,10 @@ def _offer_reader(talk: Talk, papers: str) -> None:
         "with its answers, goes to whoever runs it."
     )
     if talk.confirm("Name a model that may read your papers?", default=False):
-        talk.set("second_reader", register_reader(talk))
-        talk.run("ingest", str(Path(papers).expanduser()), "--estimate")
-        if talk.confirm("Let it read them?", default=True):
+        name = register_reader(talk)
+        talk.run("ingest", str(Path(papers).expanduser()), "--assist", name, "--estimate")
+        if talk.confirm("Let it read them, and what is not surely read of later papers?", default=True):
+            talk.set("second_reader", name)
             talk.run("ingest", str(Path(papers).expanduser()), "--again", may_refuse=True)
 
 

@@ -14,13 +14,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from schemas.errors import BudgetError, ProctorError
+from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.ledger.engine import Job
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.closed import close_run
 from tasks.exam.doors import Door, HttpDoor
 from tasks.exam.http_calls import PATIENCE_S
+from tasks.exam.plan import compare_entry
 from tasks.exam.protocol import make_protocol
 from tasks.exam.protocol.tokens import open_keys
 from tasks.exam.sitter import Client, ExamRoom, SessionSitter, SittingProgress, is_pending
@@ -127,6 +128,9 @@ async def sit_sessions(
         for row in waiting.values()
     }
 
+    for name, one in candidates.items():
+        _keep_to_plan(settings, one.model, [row for row in rows if row.model == name])
+
     def count(answered: SittingProgress) -> None:
         report.answer_count += 1
         if progress is not None:
@@ -161,6 +165,21 @@ async def sit_sessions(
     for fault in crew.faults:
         raise fault
     return report
+
+
+def _keep_to_plan(settings: Settings, model: RegisteredModel, sessions: Sequence[Session]) -> None:
+    """Let a candidate give all answers of a run by one entry, corrected before the first.
+
+    Raises RegistryError where it has given some by another entry of the registry.
+    """
+    changed = compare_entry(sessions[0].fingerprint, model)
+    answered = sum(row.answered_count for row in sessions)
+    if changed and answered:
+        raise RegistryError(
+            f"{settings.registry_path}: {model.name} has given {answered} answers of run {sessions[0].run_id} by another entry "
+            f"({', '.join(changed)} changed since). One run is answered in one way: put the entry back and run the command again, or "
+            "hold another run with --run NAME. Nothing was asked."
+        )
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def read_extraction(
         give_to_who_refers(split.drafts)
     kept = keep_pictures(split.drafts, extraction, placed)
     document["warnings"].extend(kept.warnings)
-    if kept.rows:
+    if kept.rows and not placed:
         give_written_answers(split.drafts, kept)
     if not placed:
         settle_pictures(split.drafts)

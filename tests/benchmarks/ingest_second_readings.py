@@ -19,7 +19,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,8 @@ def read_shown(path: Path, **options: Any) -> tuple[ParsedDocument, str]:
     shown = ShownPaper(**result["shown"]) if "shown" in result else None
     lines = _NUMBERED_PICTURE.sub("[image]", "\n".join(shown.lines if shown else ()))
     digest = hashlib.sha256(lines.encode()).hexdigest()[:16]
-    return ParsedDocument(result["document"], result["text"], result["questions"], path, shown=shown), digest
+    found = ParsedDocument(result["document"], result["text"], result["questions"], path, shown=shown)
+    return replace(found, pictures=result["pictures"]), digest
 
 
 def measure(group: str) -> list[TwiceRead]:

@@ -119,7 +119,9 @@ def ingest(
         settings=load_settings(),
     )
     is_named = bool(assistance.assist)
-    assistance = _check_reader(assistance)
+    # a look at one paper sends it nowhere unless a model is named
+    if is_named or not checking.check:
+        assistance = _check_reader(assistance)
     if assistance.estimate and (checking.check or checking.out is not None):
         raise UsageError(
             "--estimate looks at all papers that are named and writes no page. Leave --check and --out away."

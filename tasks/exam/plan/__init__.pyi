@@ -51,3 +51,6 @@ from .target import SizeForecast as SizeForecast
 
 # What is wished of a run; what is not said is as the settings and the month have it.
 from .wishes import RunWishes as RunWishes
+
+# What of an entry of the registry makes a candidate answer otherwise than was planned.
+from .fingerprint import compare_entry as compare_entry

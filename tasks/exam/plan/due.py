@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from tasks.exam.plan.fingerprint import describe_sitting, list_changes
+from tasks.exam.plan.fingerprint import compare_entry
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import plans
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tasks.models.registry import RegisteredModel, Registry
 
 # A candidate with another of these is another candidate, whatever its name.
-_IDENTITY: Final = ("endpoint_model", "mode", "parameters")
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _examine_again(
     entry = replace(entry, last_month=row.month, next_month=add_months(row.month, entry.every_months))
     if has_sat:
         return entry
-    if set(list_changes(row.fingerprint, describe_sitting(model))) & set(_IDENTITY):
+    if compare_entry(row.fingerprint, model):
         return replace(entry, next_month=month, reason="changed")
     if entry.next_month is not None and entry.next_month <= month:
         return replace(entry, reason="due")

@@ -15,6 +15,9 @@ from tasks.questions.forms import VERSION as EXAM_PROMPT
 if TYPE_CHECKING:
     from tasks.models.registry import RegisteredModel
 
+# What makes a candidate answer otherwise; its address does not: a server may move.
+IDENTITY = ("endpoint_model", "mode", "parameters")
+
 
 def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) -> str:
     """The fingerprint of what this model would answer now, as JSON."""
@@ -40,6 +43,11 @@ def list_changes(kept: str | None, present: str) -> list[str]:
         for name, value in now.items()
         if value is not None and before.get(name) is not None and before[name] != value
     ]
+
+
+def compare_entry(kept: str | None, model: RegisteredModel) -> list[str]:
+    """What of a candidate's entry makes it answer otherwise than was kept."""
+    return [name for name in list_changes(kept, describe_sitting(model)) if name in IDENTITY]
 
 
 def _hash(value: Any) -> str:

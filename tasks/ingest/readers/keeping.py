@@ -28,7 +28,7 @@ def take_read(copy: Path | str) -> tuple[Extraction, Extraction | None] | None:
     try:
         with name_kept(copy).open("rb") as source:
             paper, answers = _Reader(source).load()
-    except (OSError, EOFError, pickle.UnpicklingError):
+    except Exception:
         return None
     return paper, answers
 

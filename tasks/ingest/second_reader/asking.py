@@ -50,9 +50,10 @@ TRIES = 2
 MOST_CALLS = 8
 # After so many documents in a row without a reply (each after all its attempts) the others are not put to the model.
 MOST_UNANSWERED = 3
-# Pages, and pictures of the paper, that go with one window where the model sees them; what a small picture takes of its input at most.
+# Pages, and pictures of the paper, that go with one window where the model sees them.
 MOST_PAGES, MOST_SMALL = 12, 50
-MOST_SMALL_TOKENS = 1_000
+# Who sits the exam reads none of its papers.
+_SITS = {"candidate", "reference"}
 
 
 @dataclass
@@ -160,9 +161,9 @@ class Assistant:
                     unknown = str(error)
                     continue
                 if self.model.sees_pictures and self.model.input_price_usd is not None:
-                    tokens = min(len(window.pages), MOST_PAGES) * MOST_PICTURE_TOKENS
-                    tokens += min(len(window.pictures), MOST_SMALL) * MOST_SMALL_TOKENS
-                    cost += tokens * self.model.input_price_usd / 1e6
+                    # what the client reserves for each, however small
+                    sent = min(len(window.pages), MOST_PAGES) + min(len(window.pictures), MOST_SMALL)
+                    cost += sent * MOST_PICTURE_TOKENS * self.model.input_price_usd / 1e6
                 costs.append(cost)
             once += sum(costs)
             most += MOST_CALLS * len(costs) * max(costs, default=0.0)
@@ -356,7 +357,7 @@ def list_readers(settings: Settings) -> list[RegisteredModel]:
 
 def may_read(model: RegisteredModel) -> bool:
     """Whether the installation lets papers be sent to a model."""
-    return "generator" in model.roles
+    return "generator" in model.roles and not _SITS & {*model.roles}
 
 
 def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
@@ -368,13 +369,13 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     from tasks.models.registry import SIMULATED_URL, read_api_key, read_registry
 
     model = read_registry(settings.registry_path).get(name)
-    if not may_read(model):
+    if "generator" not in model.roles:
         raise RegistryError(
             f"{settings.registry_path}: model {name!r} has the roles {', '.join(model.roles) or 'none'}. "
             "A model that helps to split papers needs the role `generator`: papers are sent to it. Add the role, or "
             "name another model."
         )
-    if sits := {"candidate", "reference"} & {*model.roles}:
+    if sits := _SITS & {*model.roles}:
         raise RegistryError(
             f"{settings.registry_path}: model {name!r} is a {min(sits)}, and would read the questions and answers of the exam "
             "that it sits. Name a model that sits no exam."

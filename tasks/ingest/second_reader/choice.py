@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
-from tasks.ingest.contracts import UNREAD_LINES
+from tasks.ingest.contracts import KEY_SHOWN, UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument
 from tasks.ingest.second_reader.labels import read_core, read_value
 from tasks.ingest.second_reader.notes import CONFIRMED, HOLDS_ANSWER, KEY_BY_READER, POINTED
@@ -30,14 +30,23 @@ _LEAST_EXPECTED = 0.8
 # a scrap of what the rules find.
 _LEAST_SOUND, _LEAST_FOUND = 0.5, 0.2
 # What neither reader can know: a text that holds its answer, what OCR or a lost option changed. Such a question is no surer than before.
-_DOUBTS = {"ocr_unsure", "readings_differ", "option_empty", "option_missing", "options_equal"}
+_DOUBTS = {
+    "ocr_unsure",
+    "readings_differ",
+    "option_empty",
+    "option_missing",
+    "options_equal",
+    "answer_without_mark",
+    "needs_figure",
+}
 _MOST_OF_SHOWN = 0.3
 
 
 def is_doubtful(parsed: ParsedDocument) -> bool:
     """Whether a paper may have been read wrongly.
 
-    It is held, broke a contract, has questions that are doubted, or is not expected to be right nearly whole.
+    It is held, broke a contract, has questions that are doubted, is not expected to be right nearly whole, or holds pictures, of
+    which the rules put one in six to the wrong place (docs/decisions/0123).
     """
     if parsed.text is None or not str(parsed.text["text"]).strip():
         return False
@@ -46,7 +55,7 @@ def is_doubtful(parsed: ParsedDocument) -> bool:
     _, checked = parse_reading(parsed.document.get("reading"))
     expected = parsed.document.get("expected_right_rate")
     return (
-        bool(checked.breaches)
+        bool(checked.breaches or parsed.pictures)
         or any(row["status"] == "low_confidence" for row in parsed.questions)
         or (expected is not None and expected < _LEAST_EXPECTED)
     )
@@ -111,8 +120,17 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     starts = [row["text_start"] for row in ordered]
     values = [read_value(row["number_label"]) for row in ordered]
     known = {row["question_uuid"] for row in ordered}
+    # what the second reader calls part of an answer is shown by no question
+    answering = {
+        one["sha256"]
+        for row in ordered
+        for one in row["pictures"] or ()
+        if one["place"] in ("answer", "explanation")
+    }
     kept = []
     for row in first.questions:
+        if answering & {one["sha256"] for one in row["pictures"] or ()}:
+            continue
         number, value = read_core(row["number_label"]), read_value(row["number_label"])
         if row["text_start"] is None or not number or row["question_uuid"] in known:
             continue
@@ -199,6 +217,6 @@ def _judge_question(row: dict[str, Any], others: Collection[tuple[str, ...]]) ->
         sure = KEY_TOLD if KEY_BY_READER in notes else SECOND_ALONE
     if _DOUBTS & {*notes}:
         sure = min(sure, own)
-    if HOLDS_ANSWER in notes:
+    if {HOLDS_ANSWER, KEY_SHOWN} & {*notes}:
         sure = min(sure, _MOST_OF_SHOWN)
     return row | {"parse_notes": notes, "parse_confidence": sure}

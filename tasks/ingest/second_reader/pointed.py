@@ -277,12 +277,15 @@ def _place_pictures(
     if pages is not None:
         finder.pictures.cut_areas([*asked, *printed], pages)
         told |= finder.pictures.find_telling(answers, pages)
+    # also where the line of its mark is pointed at
+    hidden = [mark for number in told if (mark := finder.pictures.find(f"picture {number}")) is not None]
     for one in found:
         for part in one.asked:
             kept = [span for span in part if span.picture not in told and finder.pictures.is_there(span)]
             one.is_short |= len(kept) < len(part)
+            one.is_short |= any(not span.picture and span.holds(mark) for span in part for mark in hidden)
             part[:] = kept
-    return finder.pictures.place([*spans, *asked, *printed])
+    return finder.pictures.place([*spans, *asked, *printed, *hidden])
 
 
 def _make_draft(one: _Parts, finder: Finder, stretches: Sequence[Stretch], language: str | None) -> Draft:

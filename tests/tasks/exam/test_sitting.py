@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from deployments.exam_api import create_app
-from schemas.errors import BudgetError, ProctorError, UsageError
+from schemas.errors import BudgetError, ProctorError, RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam import http_calls
 from tasks.exam.closed.closing import close_run
@@ -200,6 +200,32 @@ def test_the_budget_stops_the_run_and_what_was_answered_is_kept(crowd: World) ->
     report = sit(crowd, client)
     assert report.is_run_closed
     assert 72 - 30 <= len(client.requests) <= 72 - 30 + 12
+    assert_every_question_was_answered_once(crowd)
+
+
+def change_entry(world: World, name: str, **values: Any) -> None:
+    model = dataclasses.replace(world.registry.models[name], **values)
+    world.registry = dataclasses.replace(world.registry, models={**world.registry.models, name: model})
+
+
+def test_a_candidate_gives_all_answers_of_a_run_by_one_entry_of_the_registry(crowd: World) -> None:
+    def fail(_: Any, count: int) -> Exception | None:
+        return BudgetError("The next call could exceed the budget.") if count > 5 else None
+
+    planned = crowd.registry.models["alpha"].parameters
+    with pytest.raises(BudgetError):
+        sit(crowd, AnsweringClient(fail), models=["alpha"])
+    client = AnsweringClient()
+    change_entry(crowd, "alpha", parameters={**planned, "max_tokens": 77})
+    with pytest.raises(
+        RegistryError, match=r"alpha has given \d+ answers of run .* \(parameters changed since\)"
+    ):
+        sit(crowd, client)
+    assert client.requests == []
+    # a server may move, and what has given no answer may be corrected
+    change_entry(crowd, "alpha", parameters=planned, base_url="http://127.0.0.1:8/v1")
+    change_entry(crowd, "beta", parameters={"max_tokens": 77})
+    assert sit(crowd, client).is_run_closed
     assert_every_question_was_answered_once(crowd)
 
 

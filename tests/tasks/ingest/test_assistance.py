@@ -35,6 +35,7 @@ from tasks.ingest.readers.keeping import drop_read, keep_read, name_kept, take_r
 from tasks.ingest.second_reader import asking
 from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, read_assist_model
 from tasks.ingest.second_reader.requests import list_windows
+from tasks.models import MOST_PICTURE_TOKENS
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, paragraph, run, write
@@ -513,7 +514,7 @@ def test_who_sees_pictures_gets_those_of_the_paper_each_after_its_number(
         ).estimate([paper])
         for sees in (False, True)
     )
-    assert (seeing.usd or 0.0) - (blind.usd or 0.0) == pytest.approx(2 * 1_000 * 2.0 / 1e6)
+    assert (seeing.usd or 0.0) - (blind.usd or 0.0) == pytest.approx(2 * MOST_PICTURE_TOKENS * 2.0 / 1e6)
 
 
 def test_an_estimate_asks_nothing_and_counts_what_would_be_asked(
@@ -772,6 +773,17 @@ models:
         read_assist_model(settings, "nobody")
     monkeypatch.setenv("HOUSE_KEY", "k")
     assert read_assist_model(settings, "reader").name == "reader"
+
+
+def test_a_paper_with_pictures_is_asked_about_though_it_breaks_no_contract(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    paper = read(tmp_path, SURE)
+    with serve(lambda text: make_reply()) as url:
+        _, summary = ask(ledger, settings, url, paper)
+        assert summary.documents == 0
+        _, summary = ask(ledger, settings, url, replace(paper, pictures=[{"sha256": "ab" * 32}]))
+    assert summary.documents == 1
 
 
 def test_what_a_second_reader_takes_for_no_paper_is_held(

@@ -242,6 +242,11 @@ def test_a_picture_over_which_a_page_prints_an_answer_reaches_no_candidate(tmp_p
     shown, withheld = read(paper, asked), read(paper, asked | {"answer": answer})
     assert list_places(shown) == [["stem"]]
     assert (list_places(withheld), withheld.questions[0]["answer"]) == ([[]], ["The water of the river"])
+    # nor where its line is pointed at in the place of its number
+    (mark,) = (place for line, place in at.items() if "[image 1]" in line)
+    by_line = read(paper, asked | {"stem": [stem, mark], "answer": answer})
+    assert list_places(by_line) == [[]]
+    assert "needs_figure" in by_line.questions[0]["parse_notes"]
 
 
 def test_what_was_kept_of_a_paper_and_its_answer_file_holds_their_pictures_once_and_its_pages(
