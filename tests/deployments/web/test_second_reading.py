@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from deployments.flow_runs import run_flow
 from schemas.errors import ProctorError
 from schemas.settings import load_settings
 from tasks.ingest import (
@@ -20,6 +21,7 @@ from tasks.ingest import (
     read_assist_model,
     read_requested_paper,
 )
+from tasks.running.flow_runs.record import as_deployment
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
@@ -214,6 +216,20 @@ def test_what_the_budget_does_not_allow_is_not_asked(
     refused = room.begin()
     assert (refused.status_code, words in refused.json()["message"]) == (409, True)
     assert (room.begun, room.list_entries()) == ([], [])
+
+
+def test_a_worker_without_a_budget_sends_nothing_and_the_person_is_told(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    room.estimate()
+    room.begin()
+    monkeypatch.delenv("PROCTOR_BUDGET_USD")
+    load_settings.cache_clear()
+    with as_deployment("reading-requested"):
+        done = run_flow("second_reading", without_server=True, document_id=room.document_id)
+    assert done["second_readings"] == {"no_budget": 1}
+    assert "only within a budget, and none is set" in room.state()["message"]
 
 
 def test_what_somebody_corrected_while_the_model_read_stays(
