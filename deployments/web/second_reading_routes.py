@@ -58,6 +58,7 @@ _STATES: Final[Mapping[str, str]] = {
     "no_budget": "second_no_budget",
     "changed": "second_changed",
     "deleted": "second_deleted",
+    "failed": "second_failed",
 }
 _UNDER_WAY: Final = ("waiting", "running")
 
@@ -143,7 +144,7 @@ def describe_held(
 
 def _describe_reading(found: SecondReading, language: Language, *, is_held: bool, count: int) -> str:
     """What a person is told; of one that was taken it matters whether the paper is held."""
-    word = "second_taken_held" if found.state == "taken" and is_held else _STATES[found.state]
+    word = "second_taken_held" if found.state == "taken" and is_held else _STATES.get(found.state, "second_failed")
     return say(word, language, model=found.model, person=found.person, count=count)
 
 

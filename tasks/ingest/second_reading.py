@@ -53,7 +53,8 @@ class SecondReading:
 
     `state` is `waiting` or `running`; then `taken` (the paper is as the model reads it), `kept` (as the rules do, which read it better), `away`
     (the model gave no reply), `budget`, `unread` (its reply could not be read), `no_lines` (nothing could be shown to it), `no_key`,
-    `no_model` (it may read no papers any more), `no_budget`, `changed` (somebody else was faster) or `deleted` (the original).
+    `no_model` (it may read no papers any more), `no_budget`, `changed` (somebody else was faster), `deleted` (the original) or
+    `failed` (the log names the error).
     """
 
     state: str
@@ -146,7 +147,8 @@ def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
 def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: str) -> dict[str, object]:
     """Have the paper read that somebody asked for, or all such papers; counts by outcome.
 
-    What another process reads is left to it. What was paid for is not paid for again, however often this is done.
+    What another process reads is left to it. What was paid for is not paid for again, however often this is done. A paper
+    that fails ends as such: it keeps no other waiting.
     """
     outcomes: Counter[str] = Counter()
     for name in [document_id] if document_id else list_under_way(ledger):
@@ -207,15 +209,15 @@ def _describe_job(connection: Connection, job: Job) -> SecondReading:
 
 def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
     """Read the paper and land what helps; the outcome is in `look`."""
-    paper = open_paper(lake, document_id)
-    if paper is None or find_obstacle(lake, paper) is not None:
-        look.outcome = "changed"
-        return
-    if read_month_money(ledger, settings) is None:
-        # Nobody who looks after the money sees what is asked here.
-        look.outcome = "no_budget"
-        return
     try:
+        paper = open_paper(lake, document_id)
+        if paper is None or find_obstacle(lake, paper) is not None:
+            look.outcome = "changed"
+            return
+        if read_month_money(ledger, settings) is None:
+            # Nobody who looks after the money sees what is asked here.
+            look.outcome = "no_budget"
+            return
         model = read_assist_model(settings, look.model)
         with TemporaryDirectory(prefix="proctor-again-") as folder:
             land_sources(
@@ -234,6 +236,10 @@ def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look
         look.outcome = "no_key" if may_read else "no_model"
     except DocumentError as error:
         look.outcome = error.code
+    except Exception as error:
+        # Whatever it is, somebody waits for a word. The message is not logged: it may hold text of the paper.
+        log.error("Document %s was not read again: %s", document_id, type(error).__name__)
+        look.outcome = "failed"
 
 
 def _make_options(settings: Settings, document: dict[str, Any]) -> IngestOptions:

@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import func, select
 
 from deployments.flow_runs import run_flow
-from schemas.errors import ProctorError
 from schemas.settings import load_settings
 from tasks.ingest import (
     Assistant,
@@ -20,6 +19,8 @@ from tasks.ingest import (
     parse_document,
     read_assist_model,
     read_requested_paper,
+    request_reading,
+    second_reading,
 )
 from tasks.running.flow_runs.record import as_deployment
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
@@ -82,6 +83,16 @@ class Room:
         with self.desk.ledger.read() as connection:
             rows = connection.execute(query.where(access_log.c.action == "second_reading"))
             return [(row.user_id, row.code, row.target) for row in rows]
+
+    def add_paper(self, folder: Path) -> list[str]:
+        """One more held paper; the documents that there are, in the order in which they are read."""
+        ingest_documents([str(write(folder, "more.txt", UNNUMBERED.replace("海洋学", "海岸学")))])
+        with open_lake(self.desk.settings, read_only=True) as lake:
+            return list(lake.query("select document_id from documents order by 1")["document_id"])
+
+    def request(self, document_id: str | None = None) -> bool:
+        """Ask for a paper as the desk does once the costs were seen."""
+        return request_reading(self.desk.ledger, document_id or self.document_id, "writer", "cora")
 
     def read_status(self) -> str:
         with open_lake(self.desk.settings, read_only=True) as lake:
@@ -296,7 +307,7 @@ def test_a_reading_that_was_ended_before_it_landed_is_begun_again_and_paid_for_o
         room.begin()
         with monkeypatch.context() as patched:
             patched.setattr(Lake, "land_together", end_here)
-            with pytest.raises(ProctorError):
+            with pytest.raises(KeyboardInterrupt):
                 read_requested_paper(room.document_id)
         assert room.state()["state"] == "waiting"
         assert room.begin().json()["state"] == "waiting"
@@ -306,7 +317,34 @@ def test_a_reading_that_was_ended_before_it_landed_is_begun_again_and_paid_for_o
 
 
 def end_here(*_: Any, **__: Any) -> None:
-    raise KeyError("the process ends here")
+    raise KeyboardInterrupt
+
+
+def test_a_paper_that_fails_is_told_so_and_keeps_no_other_waiting(
+    make_room: MakeRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        documents = room.add_paper(tmp_path)
+        for document in documents:
+            assert room.request(document)
+        land, landed = second_reading.land_sources, []
+
+        def fail_first(*given: Any, **named: Any) -> Any:
+            landed.append(given)
+            if len(landed) == 1:
+                raise KeyError("潮汐")
+            return land(*given, **named)
+
+        monkeypatch.setattr(second_reading, "land_sources", fail_first)
+        assert read_requested_paper("")["second_readings"] == {"failed": 1, "taken": 1}
+        assert read_requested_paper("")["second_readings"] == {}
+    assert (
+        "潮汐" not in caplog.text and f"Document {documents[0]} was not read again: KeyError" in caplog.text
+    )
+    told = room.cora.get(f"/papers/{documents[0]}/second-reading", **ENGLISH).json()
+    assert told["message"].startswith("Something went wrong when writer was to read this paper.")
+    assert "Something went wrong" in room.cora.get("/papers", **ENGLISH).text
 
 
 def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all_cost(
@@ -314,10 +352,7 @@ def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all
 ) -> None:
     with start_server(writer={"kind": "generator"}) as server:
         room = make_room(server.url)
-        more = write(tmp_path, "more.txt", UNNUMBERED.replace("海洋学", "海岸学"))
-        ingest_documents([str(more)])
-        with open_lake(room.desk.settings, read_only=True) as lake:
-            documents = lake.query("select document_id from documents order by 1")["document_id"].to_list()
+        documents = room.add_paper(tmp_path)
         one = float(room.estimate()["message"].split("at most ")[1].split()[0])
         chosen = {"model": "writer", "documents": documents}
         page = room.cora.get("/papers", **ENGLISH).text
