@@ -32,7 +32,7 @@ from tasks.running import log
 from tasks.running.claiming import is_dead
 from tasks.running.sharing import JobQueue
 from warehouse.lake import Lake
-from warehouse.ledger.engine.leases.jobs import defer_jobs, is_held, list_jobs, make_job, read_job
+from warehouse.ledger.engine.leases.jobs import defer_jobs, end_jobs, is_held, list_jobs, make_job, read_job
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import now_text
@@ -115,8 +115,12 @@ def request_reading(
 ) -> bool:
     """Note that somebody asks for a paper to be read; false where it is asked for already."""
     with ledger.write() as connection:
-        if read_job(connection, REQUESTED, document_id) is not None:
-            return False
+        there = read_job(connection, REQUESTED, document_id)
+        if there is not None:
+            if there.details is not None or is_held(connection, there, is_dead):
+                return False
+            # A process ended right after it had put an empty one there; nobody would ever take it up.
+            end_jobs(connection, REQUESTED, [document_id], there.holder)
         target = _name_target(document_id, model)
         add_entry(connection, Entry(ACTION, user_id=person, code=_ASKED, target=target, address=address))
         details = {"model": model, "person": person}
@@ -152,20 +156,18 @@ def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: 
     """
     outcomes: Counter[str] = Counter()
     for name in [document_id] if document_id else list_under_way(ledger):
-        with ledger.read() as connection:
-            job = read_job(connection, REQUESTED, name)
-        if job is None or job.details is None:
-            continue
         with JobQueue(ledger, REQUESTED) as queue:
-            if not queue.take_named([name]):
+            job = _take(ledger, queue, name)
+            if job is None:
                 continue
-            model, person = job.details["model"], job.details["person"]
+            details = job.details or {}
+            model, person = details["model"], details["person"]
             look = _LastLook(lake, model, person)
             _read(lake, ledger, settings, name, look)
             entry = Entry(ACTION, user_id=person, code=look.outcome, target=_name_target(name, model))
             with ledger.write() as connection:
                 add_entry(connection, entry)
-            queue.end_named([name])
+                end_jobs(connection, REQUESTED, [name], job.holder)
             outcomes[look.outcome] += 1
     return {"second_readings": dict(outcomes)}
 
@@ -199,6 +201,23 @@ class _LastLook:
         if asked.failed:
             return "unread" if asked.failure is None else "budget" if asked.is_stopped else "away"
         return "taken" if asked.taken else "kept"
+
+
+def _take(ledger: Ledger, queue: JobQueue, document_id: str) -> Job | None:
+    """The request, taken; None where there is none, or another process has it."""
+    if _find_request(ledger, document_id) is None or not queue.take_named([document_id]):
+        return None
+    job = _find_request(ledger, document_id)
+    if job is None:
+        # Another process was done with it meanwhile: what was taken is an empty one, put there by taking.
+        queue.end_named([document_id])
+    return job
+
+
+def _find_request(ledger: Ledger, document_id: str) -> Job | None:
+    with ledger.read() as connection:
+        job = read_job(connection, REQUESTED, document_id)
+    return None if job is None or job.details is None else job
 
 
 def _describe_job(connection: Connection, job: Job) -> SecondReading:

@@ -23,11 +23,13 @@ from tasks.ingest import (
     second_reading,
 )
 from tasks.running.flow_runs.record import as_deployment
+from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
 from warehouse.ledger.engine.tables import access_log, llm_calls
 
 REGISTRY = """
@@ -371,3 +373,32 @@ def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all
     assert room.count_calls() == 2
     many = {"model": "writer", "documents": [room.document_id, *(f"{number}" for number in range(40))]}
     assert room.cora.post("/papers/second-reading", json=many).status_code == 404
+
+
+def test_what_another_process_has_just_ended_is_not_read_again(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        assert room.request()
+        take = JobQueue.take_named
+
+        def take_late(queue: JobQueue, names: Any) -> set[str]:
+            """As long after the request was seen as another process takes to read the paper."""
+            monkeypatch.setattr(JobQueue, "take_named", take)
+            assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
+            return take(queue, names)
+
+        monkeypatch.setattr(JobQueue, "take_named", take_late)
+        assert read_requested_paper(room.document_id)["second_readings"] == {}
+    assert [code for _, code, _ in room.list_entries()] == ["asked", "taken"]
+    with room.desk.ledger.read() as connection:
+        assert list_jobs(connection, second_reading.REQUESTED) == []
+
+
+def test_an_empty_request_that_a_dead_process_left_does_not_stand_in_the_way(make_room: MakeRoom) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    with room.desk.ledger.write() as connection:
+        defer_jobs(connection, [make_job(second_reading.REQUESTED, room.document_id)])
+    assert room.request() and not room.request()
+    assert room.state()["state"] == "waiting"
