@@ -182,19 +182,32 @@ class _LastLook:
     outcome: str = "no_lines"
 
     def __call__(self, parsed: ParsedDocument, summary: IngestSummary) -> ParsedDocument | None:
-        self.outcome = self._judge(str(parsed.document["document_id"]), summary)
+        paper = open_paper(self.lake, str(parsed.document["document_id"]))
+        # The model took its time, in which somebody may have corrected, released or removed the paper.
+        if find_obstacle(self.lake, paper) is not None:
+            self.outcome = self.find_landed(paper)
+            return None
+        self.outcome = self._judge(summary)
         if self.outcome not in ("taken", "kept"):
             return None
-        sentence = f"{self.person} had the model {self.model} read this paper again, on the web desk."
-        if self.outcome == "kept":
-            sentence += " The rules' reading keeps more of what the paper says of itself and was kept."
-        warnings = [*parsed.document["warnings"], sentence]
+        warnings = [*parsed.document["warnings"], self._tell(self.outcome)]
         return replace(parsed, document=parsed.document | {"warnings": warnings})
 
-    def _judge(self, document_id: str, summary: IngestSummary) -> str:
-        # The model took its time, in which somebody may have corrected, released or removed the paper.
-        if find_obstacle(self.lake, open_paper(self.lake, document_id)) is not None:
-            return "changed"
+    def find_landed(self, paper: PaperAsRead | None) -> str:
+        """What came of it of a paper that needs no reading any more.
+
+        An earlier try may have ended right after it had landed: then the paper itself says so.
+        """
+        warnings = () if paper is None else paper.document["warnings"]
+        return next((one for one in ("taken", "kept") if self._tell(one) in warnings), "changed")
+
+    def _tell(self, outcome: str) -> str:
+        sentence = f"{self.person} had the model {self.model} read this paper again, on the web desk."
+        if outcome == "kept":
+            sentence += " The rules' reading keeps more of what the paper says of itself and was kept."
+        return sentence
+
+    def _judge(self, summary: IngestSummary) -> str:
         asked = summary.assistance
         if asked is None or not asked.documents:
             return "no_lines"
@@ -231,7 +244,7 @@ def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look
     try:
         paper = open_paper(lake, document_id)
         if paper is None or find_obstacle(lake, paper) is not None:
-            look.outcome = "changed"
+            look.outcome = look.find_landed(paper)
             return
         if read_month_money(ledger, settings) is None:
             # Nobody who looks after the money sees what is asked here.

@@ -402,3 +402,19 @@ def test_an_empty_request_that_a_dead_process_left_does_not_stand_in_the_way(mak
         defer_jobs(connection, [make_job(second_reading.REQUESTED, room.document_id)])
     assert room.request() and not room.request()
     assert room.state()["state"] == "waiting"
+
+
+def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        assert room.request()
+        with monkeypatch.context() as patched:
+            patched.setattr(second_reading, "add_entry", end_here)
+            with pytest.raises(KeyboardInterrupt):
+                read_requested_paper(room.document_id)
+        assert (room.read_status(), room.state()["state"]) == ("parsed", "waiting")
+        assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
+    assert room.state()["message"] == "writer has read this paper for cora: 2 questions, which go to review."
+    assert room.count_calls() == 1
