@@ -67,10 +67,8 @@ def add_second_reading_routes(app: FastAPI) -> None:
     """Add what the pages of held papers ask for; for coordinators alone it exists."""
 
     @app.get("/papers/{document_id}/second-reading")
-    def tell_state(
-        request: Request, document_id: str, visitor: Coordinator, ledger: Store, settings: Config
-    ) -> Response:
-        return JSONResponse(describe_state(request, ledger, settings, _open(request, document_id)))
+    def tell_state(request: Request, document_id: str, visitor: Coordinator, ledger: Store) -> Response:
+        return JSONResponse(describe_state(request, ledger, _open(request, document_id)))
 
     @app.post("/papers/estimate")
     def estimate(
@@ -105,15 +103,12 @@ def add_second_reading_routes(app: FastAPI) -> None:
         if new or any(asked[name].state == "waiting" for name in names):
             # One process reads whatever waits, however many were chosen.
             request.app.state.begin_reading(names[0] if len(names) == 1 else "")
-        return JSONResponse(describe_state(request, ledger, settings, papers[0]))
+        return JSONResponse(describe_state(request, ledger, papers[0]))
 
 
-def describe_state(
-    request: Request, ledger: Ledger, settings: Settings, paper: PaperAsRead
-) -> dict[str, Any]:
+def describe_state(request: Request, ledger: Ledger, paper: PaperAsRead) -> dict[str, Any]:
     """How far a second reading of a paper is, in words; empty words where there was none."""
-    names = [model.name for model in list_allowed(settings)]
-    found = find_reading(ledger, str(paper.document["document_id"]), names)
+    found = find_reading(ledger, str(paper.document["document_id"]))
     if found is None:
         return {"state": "", "message": "", "is_under_way": False, "is_good": False, "model": ""}
     is_held = paper.document["status"] != "parsed" and not paper.is_released
@@ -129,13 +124,13 @@ def describe_state(
 
 
 def describe_held(
-    request: Request, ledger: Ledger, settings: Settings, held: Sequence[Mapping[str, Any]]
+    request: Request, ledger: Ledger, held: Sequence[Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """What came of second readings of held papers, by document; none beyond the first ones."""
-    names, language = [model.name for model in list_allowed(settings)], choose_language(request)
+    language = choose_language(request)
     told: dict[str, dict[str, Any]] = {}
     for one in held[:_MOST_TOLD]:
-        found = find_reading(ledger, str(one["document_id"]), names)
+        found = find_reading(ledger, str(one["document_id"]))
         if found is not None:
             message = _describe_reading(found, language, is_held=True, count=int(one["question_count"]))
             told[one["document_id"]] = {"message": message, "is_under_way": found.state in _UNDER_WAY}
@@ -144,7 +139,11 @@ def describe_held(
 
 def _describe_reading(found: SecondReading, language: Language, *, is_held: bool, count: int) -> str:
     """What a person is told; of one that was taken it matters whether the paper is held."""
-    word = "second_taken_held" if found.state == "taken" and is_held else _STATES.get(found.state, "second_failed")
+    word = (
+        "second_taken_held"
+        if found.state == "taken" and is_held
+        else _STATES.get(found.state, "second_failed")
+    )
     return say(word, language, model=found.model, person=found.person, count=count)
 
 

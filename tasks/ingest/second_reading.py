@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -121,24 +120,26 @@ def request_reading(
                 return False
             # A process ended right after it had put an empty one there; nobody would ever take it up.
             end_jobs(connection, REQUESTED, [document_id], there.holder)
-        target = _name_target(document_id, model)
-        add_entry(connection, Entry(ACTION, user_id=person, code=_ASKED, target=target, address=address))
+        add_entry(connection, _make_entry(document_id, person, _ASKED, model, address))
         details = {"model": model, "person": person}
         defer_jobs(connection, [make_job(REQUESTED, document_id, details=details)])
     return True
 
 
-def find_reading(ledger: Ledger, document_id: str, models: Collection[str]) -> SecondReading | None:
-    """The second reading of a paper that is under way, else the last one by one of the models."""
+def find_reading(ledger: Ledger, document_id: str) -> SecondReading | None:
+    """The second reading of a paper that is under way, else the last one.
+
+    It may be one by a model that may read no papers any more.
+    """
     with ledger.read() as connection:
         job = read_job(connection, REQUESTED, document_id)
         if job is not None and job.details is not None:
             return _describe_job(connection, job)
-        targets = [_name_target(document_id, model) for model in models]
-        last = access.read_last_entry(connection, ACTION, targets)
-    if last is None or last.code == _ASKED:
+        last = access.read_last_entry(connection, ACTION, [document_id])
+    if last is None:
         return None
-    return SecondReading(str(last.code), str(last.target).partition(" ")[2], str(last.user_id))
+    outcome, _, model = str(last.code).partition(" ")
+    return None if outcome == _ASKED else SecondReading(outcome, model, str(last.user_id))
 
 
 def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
@@ -164,9 +165,8 @@ def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: 
             model, person = details["model"], details["person"]
             look = _LastLook(lake, model, person)
             _read(lake, ledger, settings, name, look)
-            entry = Entry(ACTION, user_id=person, code=look.outcome, target=_name_target(name, model))
             with ledger.write() as connection:
-                add_entry(connection, entry)
+                add_entry(connection, _make_entry(name, person, look.outcome, model))
                 end_jobs(connection, REQUESTED, [name], job.holder)
             outcomes[look.outcome] += 1
     return {"second_readings": dict(outcomes)}
@@ -292,5 +292,6 @@ def _name_source(document: dict[str, Any]) -> str:
     return str(document["source_path"] or document["document_name"])
 
 
-def _name_target(document_id: str, model: str) -> str:
-    return f"{document_id} {model}"
+def _make_entry(document_id: str, person: str, outcome: str, model: str, address: str | None = None) -> Entry:
+    """The paper alone is the target: what came of it is found whatever became of the model."""
+    return Entry(ACTION, user_id=person, code=f"{outcome} {model}", target=document_id, address=address)

@@ -86,6 +86,10 @@ class Room:
             rows = connection.execute(query.where(access_log.c.action == "second_reading"))
             return [(row.user_id, row.code, row.target) for row in rows]
 
+    def list_codes(self) -> list[str]:
+        """What came of it, without the model."""
+        return [code.partition(" ")[0] for _, code, _ in self.list_entries()]
+
     def add_paper(self, folder: Path) -> list[str]:
         """One more held paper; the documents that there are, in the order in which they are read."""
         ingest_documents([str(write(folder, "more.txt", UNNUMBERED.replace("海洋学", "海岸学")))])
@@ -161,8 +165,10 @@ def test_a_held_paper_is_read_by_a_model_once_somebody_has_seen_what_it_costs(ma
         assert read_requested_paper(room.document_id)["second_readings"] == {}
     assert room.count_calls() == 1
     assert room.state()["message"] == "writer has read this paper for cora: 2 questions, which go to review."
-    target = f"{room.document_id} writer"
-    assert room.list_entries() == [("cora", "asked", target), ("cora", "taken", target)]
+    assert room.list_entries() == [
+        ("cora", "asked writer", room.document_id),
+        ("cora", "taken writer", room.document_id),
+    ]
     with open_lake(room.desk.settings, read_only=True) as lake:
         document = lake.query("select * from documents").to_dicts()[0]
         calls = lake.query("select model, purpose, status from llm_calls").rows()
@@ -209,7 +215,7 @@ def test_a_model_that_is_away_changes_nothing_and_is_asked_again_another_time(ma
         room.estimate()
         assert room.begin().status_code == 200
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
-    assert [code for _, code, _ in room.list_entries()] == ["asked", "away", "asked", "taken"]
+    assert room.list_codes() == ["asked", "away", "asked", "taken"]
 
 
 @pytest.mark.parametrize(
@@ -315,7 +321,7 @@ def test_a_reading_that_was_ended_before_it_landed_is_begun_again_and_paid_for_o
         assert room.begin().json()["state"] == "waiting"
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
     assert room.count_calls() == 1
-    assert [code for _, code, _ in room.list_entries()] == ["asked", "taken"]
+    assert room.list_codes() == ["asked", "taken"]
 
 
 def end_here(*_: Any, **__: Any) -> None:
@@ -391,7 +397,7 @@ def test_what_another_process_has_just_ended_is_not_read_again(
 
         monkeypatch.setattr(JobQueue, "take_named", take_late)
         assert read_requested_paper(room.document_id)["second_readings"] == {}
-    assert [code for _, code, _ in room.list_entries()] == ["asked", "taken"]
+    assert room.list_codes() == ["asked", "taken"]
     with room.desk.ledger.read() as connection:
         assert list_jobs(connection, second_reading.REQUESTED) == []
 
@@ -418,3 +424,22 @@ def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
     assert room.state()["message"] == "writer has read this paper for cora: 2 questions, which go to review."
     assert room.count_calls() == 1
+
+
+@pytest.mark.parametrize("registered", ["roles: [judge]", None])
+def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told(
+    make_room: MakeRoom, registered: str | None
+) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    assert room.request()
+    registry = room.desk.settings.registry_path
+    text = registry.read_text(encoding="utf-8")
+    changed = text.replace("writer:", "other:")
+    if registered is not None:
+        changed = text.replace("roles: [generator]", registered)
+    registry.write_text(changed, encoding="utf-8")
+    assert read_requested_paper(room.document_id)["second_readings"] == {"no_model": 1}
+    words = "writer may read no papers any more. Nothing was sent."
+    assert room.state()["message"] == words
+    assert words in room.cora.get(f"/papers/{room.document_id}", **ENGLISH).text
+    assert words in room.cora.get("/papers", **ENGLISH).text
