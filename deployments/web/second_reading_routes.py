@@ -58,6 +58,7 @@ _STATES: Final[Mapping[str, str]] = {
     "no_budget": "second_no_budget",
     "changed": "second_changed",
     "deleted": "second_deleted",
+    "terms": "second_other_terms",
     "failed": "second_failed",
 }
 _UNDER_WAY: Final = ("waiting", "running")
@@ -99,7 +100,7 @@ def add_second_reading_routes(app: FastAPI) -> None:
             address = request.client.host[:64] if request.client else None
             for paper in offer.papers:
                 name = str(paper.document["document_id"])
-                request_reading(ledger, name, model.name, visitor.user_id, address=address)
+                request_reading(ledger, name, model, visitor.user_id, address=address)
         if new or any(asked[name].state == "waiting" for name in names):
             # One process reads whatever waits, however many were chosen.
             request.app.state.begin_reading(names[0] if len(names) == 1 else "")

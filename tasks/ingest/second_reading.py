@@ -7,11 +7,13 @@ until it is done; who asked, and what came of it, stands in the audit log.
 from __future__ import annotations
 
 import glob
+import hashlib
+import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from schemas.errors import DocumentError, RegistryError
 from schemas.ledger.engine import Job
@@ -38,6 +40,9 @@ from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.money.budgets import read_account
 from warehouse.ledger.trust import access
 
+if TYPE_CHECKING:
+    from tasks.models.registry import RegisteredModel
+
 REQUESTED: Final = "second reading"
 ACTION: Final = "second_reading"
 _ASKED: Final = "asked"
@@ -52,8 +57,8 @@ class SecondReading:
 
     `state` is `waiting` or `running`; then `taken` (the paper is as the model reads it), `kept` (as the rules do, which read it better), `away`
     (the model gave no reply), `budget`, `unread` (its reply could not be read), `no_lines` (nothing could be shown to it), `no_key`,
-    `no_model` (it may read no papers any more), `no_budget`, `changed` (somebody else was faster), `deleted` (the original) or
-    `failed` (the log names the error).
+    `no_model` (it may read no papers any more), `no_budget`, `changed` (somebody else was faster), `deleted` (the original),
+    `terms` (the model goes elsewhere or costs another price than was agreed to) or `failed` (the log names the error).
     """
 
     state: str
@@ -110,9 +115,12 @@ def estimate_reading(
 
 
 def request_reading(
-    ledger: Ledger, document_id: str, model: str, person: str, *, address: str | None = None
+    ledger: Ledger, document_id: str, model: RegisteredModel, person: str, *, address: str | None = None
 ) -> bool:
-    """Note that somebody asks for a paper to be read; false where it is asked for already."""
+    """Note that somebody asks for a paper to be read; false where it is asked for already.
+
+    It is asked for on the terms under which the model is registered now.
+    """
     with ledger.write() as connection:
         there = read_job(connection, REQUESTED, document_id)
         if there is not None:
@@ -120,8 +128,8 @@ def request_reading(
                 return False
             # A process ended right after it had put an empty one there; nobody would ever take it up.
             end_jobs(connection, REQUESTED, [document_id], there.holder)
-        add_entry(connection, _make_entry(document_id, person, _ASKED, model, address))
-        details = {"model": model, "person": person}
+        add_entry(connection, _make_entry(document_id, person, _ASKED, model.name, address))
+        details = {"model": model.name, "person": person, "terms": _hash_terms(model)}
         defer_jobs(connection, [make_job(REQUESTED, document_id, details=details)])
     return True
 
@@ -163,7 +171,7 @@ def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: 
                 continue
             details = job.details or {}
             model, person = details["model"], details["person"]
-            look = _LastLook(lake, model, person)
+            look = _LastLook(lake, model, person, details.get("terms"))
             _read(lake, ledger, settings, name, look)
             with ledger.write() as connection:
                 add_entry(connection, _make_entry(name, person, look.outcome, model))
@@ -179,6 +187,7 @@ class _LastLook:
     lake: Lake
     model: str
     person: str
+    terms: str | None
     outcome: str = "no_lines"
 
     def __call__(self, parsed: ParsedDocument, summary: IngestSummary) -> ParsedDocument | None:
@@ -242,15 +251,27 @@ def _describe_job(connection: Connection, job: Job) -> SecondReading:
 def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
     """Read the paper and land what helps; the outcome is in `look`."""
     try:
-        paper = open_paper(lake, document_id)
-        if paper is None or find_obstacle(lake, paper) is not None:
-            look.outcome = look.find_landed(paper)
-            return
-        if read_month_money(ledger, settings) is None:
-            # Nobody who looks after the money sees what is asked here.
-            look.outcome = "no_budget"
-            return
+        _read_held(lake, ledger, settings, document_id, look)
+    except Exception as error:
+        # Whatever it is, somebody waits for a word. The message is not logged: it may hold text of the paper.
+        log.error("Document %s was not read again: %s", document_id, type(error).__name__)
+        look.outcome = "failed"
+
+
+def _read_held(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
+    paper = open_paper(lake, document_id)
+    if paper is None or find_obstacle(lake, paper) is not None:
+        look.outcome = look.find_landed(paper)
+        return
+    if read_month_money(ledger, settings) is None:
+        # Nobody who looks after the money sees what is asked here.
+        look.outcome = "no_budget"
+        return
+    try:
         model = read_assist_model(settings, look.model)
+        if _hash_terms(model) != look.terms:
+            look.outcome = "terms"
+            return
         with TemporaryDirectory(prefix="proctor-again-") as folder:
             land_sources(
                 lake,
@@ -268,10 +289,16 @@ def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look
         look.outcome = "no_key" if may_read else "no_model"
     except DocumentError as error:
         look.outcome = error.code
-    except Exception as error:
-        # Whatever it is, somebody waits for a word. The message is not logged: it may hold text of the paper.
-        log.error("Document %s was not read again: %s", document_id, type(error).__name__)
-        look.outcome = "failed"
+
+
+def _hash_terms(model: RegisteredModel) -> str:
+    """What somebody agrees to who has a paper read: whom it is sent to, what of it, and for what price."""
+    terms = (
+        (model.organisation, model.base_url, sorted(model.replica_urls), model.endpoint_model),
+        (model.input_price_usd, model.output_price_usd, model.cached_input_price_usd),
+        (model.sees_pictures, model.parameters.get("max_tokens")),
+    )
+    return hashlib.sha256(json.dumps(terms).encode()).hexdigest()
 
 
 def _make_options(settings: Settings, document: dict[str, Any]) -> IngestOptions:

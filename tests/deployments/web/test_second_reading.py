@@ -98,7 +98,8 @@ class Room:
 
     def request(self, document_id: str | None = None) -> bool:
         """Ask for a paper as the desk does once the costs were seen."""
-        return request_reading(self.desk.ledger, document_id or self.document_id, "writer", "cora")
+        model = read_assist_model(self.desk.settings, "writer")
+        return request_reading(self.desk.ledger, document_id or self.document_id, model, "cora")
 
     def read_status(self) -> str:
         with open_lake(self.desk.settings, read_only=True) as lake:
@@ -443,3 +444,40 @@ def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told(
     assert room.state()["message"] == words
     assert words in room.cora.get(f"/papers/{room.document_id}", **ENGLISH).text
     assert words in room.cora.get("/papers", **ENGLISH).text
+
+
+def test_a_registry_that_cannot_be_read_keeps_nobody_waiting(make_room: MakeRoom) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    assert room.request()
+    room.desk.settings.registry_path.write_text("models: [", encoding="utf-8")
+    assert read_requested_paper(room.document_id)["second_readings"] == {"failed": 1}
+    assert room.state()["state"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("organisation: Lab", "organisation: Other"),
+        ("input_price_usd: 1.0", "input_price_usd: 500.0"),
+        ("roles: [generator]", "roles: [generator], sees_pictures: true"),
+        ("//localhost", "//127.0.0.1"),
+    ],
+)
+def test_what_was_agreed_to_is_what_is_sent_or_nothing_is(
+    make_room: MakeRoom, before: str, after: str
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url.replace("127.0.0.1", "localhost"))
+        room.estimate()
+        room.begin()
+        registry = room.desk.settings.registry_path
+        text = registry.read_text(encoding="utf-8")
+        assert before in text
+        registry.write_text(text.replace(before, after, 1), encoding="utf-8")
+        assert read_requested_paper(room.document_id)["second_readings"] == {"terms": 1}
+        assert room.count_calls() == 0
+        assert "Nothing was sent; see what it costs now and ask again." in room.state()["message"]
+        assert not room.begin().json().get("is_under_way"), "before anybody has seen what it costs now"
+        room.estimate()
+        room.begin()
+        assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
