@@ -214,6 +214,11 @@ class ReadingEstimates:
                 self._found.put(key, estimate_reading(lake, self.ledger, self.settings, paper, name))
             except ProctorError as error:
                 self._found.put(key, error)
+            except Exception as error:
+                # Kept too: what fails so would be computed again with every look. Its message may hold text of the paper.
+                kind = type(error).__name__
+                _LOG.error("What a second reading of document %s would cost is not known: %s", key[0], kind)
+                self._found.put(key, ProctorError(f"This paper could not be read ({kind})."))
             finally:
                 with self._lock:
                     self._begun.discard(key)

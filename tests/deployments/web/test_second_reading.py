@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from deployments.flow_runs import run_flow
+from deployments.web import second_reading_routes
 from schemas.settings import load_settings
 from tasks.ingest import (
     Assistant,
@@ -22,6 +23,7 @@ from tasks.ingest import (
     request_reading,
     second_reading,
 )
+from tasks.ingest.landing import land_sources
 from tasks.running.flow_runs.record import as_deployment
 from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
@@ -30,6 +32,7 @@ from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.tables import access_log, llm_calls
 
 REGISTRY = """
@@ -337,13 +340,13 @@ def test_a_paper_that_fails_is_told_so_and_keeps_no_other_waiting(
         documents = room.add_paper(tmp_path)
         for document in documents:
             assert room.request(document)
-        land, landed = second_reading.land_sources, []
+        landed: list[Any] = []
 
         def fail_first(*given: Any, **named: Any) -> Any:
             landed.append(given)
             if len(landed) == 1:
                 raise KeyError("潮汐")
-            return land(*given, **named)
+            return land_sources(*given, **named)
 
         monkeypatch.setattr(second_reading, "land_sources", fail_first)
         assert read_requested_paper("")["second_readings"] == {"failed": 1, "taken": 1}
@@ -481,3 +484,30 @@ def test_what_was_agreed_to_is_what_is_sent_or_nothing_is(
         room.estimate()
         room.begin()
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
+
+
+def test_an_estimate_that_fails_is_computed_once_and_told(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    computed: list[Any] = []
+
+    def fail(*given: Any) -> None:
+        computed.append(given)
+        raise KeyError("潮汐")
+
+    monkeypatch.setattr(second_reading_routes, "estimate_reading", fail)
+    found = [room.estimate(), room.estimate()]
+    assert found == [{"ready": True, "may": False, "message": "This paper could not be read (KeyError)."}] * 2
+    assert len(computed) == 1
+
+
+def test_an_outcome_that_this_version_does_not_know_breaks_no_page(make_room: MakeRoom) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    with room.desk.ledger.write() as connection:
+        add_entry(
+            connection, Entry("second_reading", user_id="cora", code="new writer", target=room.document_id)
+        )
+    for path in ("/papers", f"/papers/{room.document_id}"):
+        reply = room.cora.get(path, **ENGLISH)
+        assert (reply.status_code, "Something went wrong when writer" in reply.text) == (200, True)
