@@ -292,7 +292,7 @@ def _read_held(lake: Lake, ledger: Ledger, settings: Settings, document_id: str,
 
 
 def _hash_terms(model: RegisteredModel) -> str:
-    """What somebody agrees to who has a paper read: whom it is sent to, what of it, and for what price."""
+    """What a person agrees to: to whom a paper is sent, what of it, and for what price."""
     terms = (
         (model.organisation, model.base_url, sorted(model.replica_urls), model.endpoint_model),
         (model.input_price_usd, model.output_price_usd, model.cached_input_price_usd),

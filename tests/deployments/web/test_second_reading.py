@@ -21,9 +21,7 @@ from tasks.ingest import (
     read_assist_model,
     read_requested_paper,
     request_reading,
-    second_reading,
 )
-from tasks.ingest.landing import land_sources
 from tasks.running.flow_runs.record import as_deployment
 from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
@@ -340,15 +338,15 @@ def test_a_paper_that_fails_is_told_so_and_keeps_no_other_waiting(
         documents = room.add_paper(tmp_path)
         for document in documents:
             assert room.request(document)
-        landed: list[Any] = []
+        help_with, helped = Assistant.help_with, list[Any]()
 
         def fail_first(*given: Any, **named: Any) -> Any:
-            landed.append(given)
-            if len(landed) == 1:
+            helped.append(given)
+            if len(helped) == 1:
                 raise KeyError("潮汐")
-            return land_sources(*given, **named)
+            return help_with(*given, **named)
 
-        monkeypatch.setattr(second_reading, "land_sources", fail_first)
+        monkeypatch.setattr(Assistant, "help_with", fail_first)
         assert read_requested_paper("")["second_readings"] == {"failed": 1, "taken": 1}
         assert read_requested_paper("")["second_readings"] == {}
     assert (
@@ -403,13 +401,13 @@ def test_what_another_process_has_just_ended_is_not_read_again(
         assert read_requested_paper(room.document_id)["second_readings"] == {}
     assert room.list_codes() == ["asked", "taken"]
     with room.desk.ledger.read() as connection:
-        assert list_jobs(connection, second_reading.REQUESTED) == []
+        assert list_jobs(connection, "second reading") == []
 
 
 def test_an_empty_request_that_a_dead_process_left_does_not_stand_in_the_way(make_room: MakeRoom) -> None:
     room = make_room("http://127.0.0.1:9/v1")
     with room.desk.ledger.write() as connection:
-        defer_jobs(connection, [make_job(second_reading.REQUESTED, room.document_id)])
+        defer_jobs(connection, [make_job("second reading", room.document_id)])
     assert room.request() and not room.request()
     assert room.state()["state"] == "waiting"
 
@@ -421,7 +419,7 @@ def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(
         room = make_room(server.url)
         assert room.request()
         with monkeypatch.context() as patched:
-            patched.setattr(second_reading, "add_entry", end_here)
+            patched.setattr("tasks.ingest.second_reading.add_entry", end_here)
             with pytest.raises(KeyboardInterrupt):
                 read_requested_paper(room.document_id)
         assert (room.read_status(), room.state()["state"]) == ("parsed", "waiting")
@@ -511,3 +509,13 @@ def test_an_outcome_that_this_version_does_not_know_breaks_no_page(make_room: Ma
     for path in ("/papers", f"/papers/{room.document_id}"):
         reply = room.cora.get(path, **ENGLISH)
         assert (reply.status_code, "Something went wrong when writer" in reply.text) == (200, True)
+
+
+def test_the_daily_sweep_has_a_paper_read_whose_process_ended_before_it_began(make_room: MakeRoom) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        assert room.request()
+        done = run_flow("sweep", without_server=True)
+    assert done["second_readings"] == {"taken": 1}
+    assert room.state()["message"].endswith("2 questions, which go to review.")
+    assert "second_readings" in run_flow("sweep", without_server=True)
