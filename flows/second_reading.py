@@ -5,7 +5,7 @@ from __future__ import annotations
 from tasks.ingest import read_requested_paper
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import open_review_batch
-from tasks.running.flow_runs import flow, publish_summary, require_budget
+from tasks.running.flow_runs import flow, publish_summary
 
 
 @flow
@@ -13,12 +13,11 @@ def second_reading(document_id: str = "") -> dict[str, object]:
     """Have the paper read that somebody at the desk asked for; its questions go to review.
 
     Started by the event `proctor.reading.requested`, or by the desk itself where no worker runs; doing it twice
-    pays for nothing twice.
+    pays for nothing twice. Without a budget nothing is sent, and whoever asked is told so.
 
     Args:
         document_id: the paper; empty for all that somebody asked for.
     """
-    require_budget()
     reconcile_stores()
     read = read_requested_paper(document_id)
     waiting = open_review_batch()

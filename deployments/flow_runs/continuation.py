@@ -3,7 +3,7 @@
 The decisions are recorded, and what follows a complete batch is started.
 
 An event starts the deployment where a server and a worker run; otherwise the flow runs here and now. A daily sweep
-catches a lost event of a batch. All lead to the same idempotent flow.
+catches a lost event of a batch, and a paper that waits to be read. All lead to the same idempotent flow.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def begin_continuation(settings: Settings, name: str, what: Follow = REVIEW) -> 
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    # Somebody must take its exit status; what it left undone of a batch the daily sweep does.
+    # Somebody must take its exit status; what it left undone the daily sweep does.
     threading.Thread(target=child.wait, daemon=True).start()
 
 

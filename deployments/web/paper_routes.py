@@ -59,7 +59,7 @@ def add_paper_routes(app: FastAPI) -> None:
             may_choose=bool(readers) and not refusal,
             document_id="",
             second={"state": "", "model": "", "is_under_way": False},
-            told=describe_held(request, ledger, settings, held),
+            told=describe_held(request, ledger, held),
         )
 
     @app.get("/papers/{document_id}")
@@ -84,7 +84,7 @@ def add_paper_routes(app: FastAPI) -> None:
             is_settled=find_obstacle(_read(request), paper) == "not_held",
             refusal=find_refusal(request, settings, paper),
             document_id=document_id,
-            second=describe_state(request, ledger, settings, paper),
+            second=describe_state(request, ledger, paper),
         )
 
     @app.get("/papers/{document_id}/page/{number}")

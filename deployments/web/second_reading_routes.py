@@ -58,6 +58,8 @@ _STATES: Final[Mapping[str, str]] = {
     "no_budget": "second_no_budget",
     "changed": "second_changed",
     "deleted": "second_deleted",
+    "terms": "second_other_terms",
+    "failed": "second_failed",
 }
 _UNDER_WAY: Final = ("waiting", "running")
 
@@ -66,10 +68,8 @@ def add_second_reading_routes(app: FastAPI) -> None:
     """Add what the pages of held papers ask for; for coordinators alone it exists."""
 
     @app.get("/papers/{document_id}/second-reading")
-    def tell_state(
-        request: Request, document_id: str, visitor: Coordinator, ledger: Store, settings: Config
-    ) -> Response:
-        return JSONResponse(describe_state(request, ledger, settings, _open(request, document_id)))
+    def tell_state(request: Request, document_id: str, visitor: Coordinator, ledger: Store) -> Response:
+        return JSONResponse(describe_state(request, ledger, _open(request, document_id)))
 
     @app.post("/papers/estimate")
     def estimate(
@@ -100,19 +100,16 @@ def add_second_reading_routes(app: FastAPI) -> None:
             address = request.client.host[:64] if request.client else None
             for paper in offer.papers:
                 name = str(paper.document["document_id"])
-                request_reading(ledger, name, model.name, visitor.user_id, address=address)
+                request_reading(ledger, name, model, visitor.user_id, address=address)
         if new or any(asked[name].state == "waiting" for name in names):
             # One process reads whatever waits, however many were chosen.
             request.app.state.begin_reading(names[0] if len(names) == 1 else "")
-        return JSONResponse(describe_state(request, ledger, settings, papers[0]))
+        return JSONResponse(describe_state(request, ledger, papers[0]))
 
 
-def describe_state(
-    request: Request, ledger: Ledger, settings: Settings, paper: PaperAsRead
-) -> dict[str, Any]:
+def describe_state(request: Request, ledger: Ledger, paper: PaperAsRead) -> dict[str, Any]:
     """How far a second reading of a paper is, in words; empty words where there was none."""
-    names = [model.name for model in list_allowed(settings)]
-    found = find_reading(ledger, str(paper.document["document_id"]), names)
+    found = find_reading(ledger, str(paper.document["document_id"]))
     if found is None:
         return {"state": "", "message": "", "is_under_way": False, "is_good": False, "model": ""}
     is_held = paper.document["status"] != "parsed" and not paper.is_released
@@ -128,13 +125,13 @@ def describe_state(
 
 
 def describe_held(
-    request: Request, ledger: Ledger, settings: Settings, held: Sequence[Mapping[str, Any]]
+    request: Request, ledger: Ledger, held: Sequence[Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """What came of second readings of held papers, by document; none beyond the first ones."""
-    names, language = [model.name for model in list_allowed(settings)], choose_language(request)
+    language = choose_language(request)
     told: dict[str, dict[str, Any]] = {}
     for one in held[:_MOST_TOLD]:
-        found = find_reading(ledger, str(one["document_id"]), names)
+        found = find_reading(ledger, str(one["document_id"]))
         if found is not None:
             message = _describe_reading(found, language, is_held=True, count=int(one["question_count"]))
             told[one["document_id"]] = {"message": message, "is_under_way": found.state in _UNDER_WAY}
@@ -143,7 +140,11 @@ def describe_held(
 
 def _describe_reading(found: SecondReading, language: Language, *, is_held: bool, count: int) -> str:
     """What a person is told; of one that was taken it matters whether the paper is held."""
-    word = "second_taken_held" if found.state == "taken" and is_held else _STATES[found.state]
+    word = (
+        "second_taken_held"
+        if found.state == "taken" and is_held
+        else _STATES.get(found.state, "second_failed")
+    )
     return say(word, language, model=found.model, person=found.person, count=count)
 
 
@@ -213,6 +214,11 @@ class ReadingEstimates:
                 self._found.put(key, estimate_reading(lake, self.ledger, self.settings, paper, name))
             except ProctorError as error:
                 self._found.put(key, error)
+            except Exception as error:
+                # Kept too: what fails so would be computed again with every look. Its message may hold text of the paper.
+                kind = type(error).__name__
+                _LOG.error("What a second reading of document %s would cost is not known: %s", key[0], kind)
+                self._found.put(key, ProctorError(f"This paper could not be read ({kind})."))
             finally:
                 with self._lock:
                     self._begun.discard(key)

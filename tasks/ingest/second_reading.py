@@ -7,12 +7,13 @@ until it is done; who asked, and what came of it, stands in the audit log.
 from __future__ import annotations
 
 import glob
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from schemas.errors import DocumentError, RegistryError
 from schemas.ledger.engine import Job
@@ -32,12 +33,15 @@ from tasks.running import log
 from tasks.running.claiming import is_dead
 from tasks.running.sharing import JobQueue
 from warehouse.lake import Lake
-from warehouse.ledger.engine.leases.jobs import defer_jobs, is_held, list_jobs, make_job, read_job
+from warehouse.ledger.engine.leases.jobs import defer_jobs, end_jobs, is_held, list_jobs, make_job, read_job
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.money.budgets import read_account
 from warehouse.ledger.trust import access
+
+if TYPE_CHECKING:
+    from tasks.models.registry import RegisteredModel
 
 REQUESTED: Final = "second reading"
 ACTION: Final = "second_reading"
@@ -53,7 +57,8 @@ class SecondReading:
 
     `state` is `waiting` or `running`; then `taken` (the paper is as the model reads it), `kept` (as the rules do, which read it better), `away`
     (the model gave no reply), `budget`, `unread` (its reply could not be read), `no_lines` (nothing could be shown to it), `no_key`,
-    `no_model` (it may read no papers any more), `no_budget`, `changed` (somebody else was faster) or `deleted` (the original).
+    `no_model` (it may read no papers any more), `no_budget`, `changed` (somebody else was faster), `deleted` (the original),
+    `terms` (the model goes elsewhere or costs another price than was agreed to) or `failed` (the log names the error).
     """
 
     state: str
@@ -110,30 +115,39 @@ def estimate_reading(
 
 
 def request_reading(
-    ledger: Ledger, document_id: str, model: str, person: str, *, address: str | None = None
+    ledger: Ledger, document_id: str, model: RegisteredModel, person: str, *, address: str | None = None
 ) -> bool:
-    """Note that somebody asks for a paper to be read; false where it is asked for already."""
+    """Note that somebody asks for a paper to be read; false where it is asked for already.
+
+    It is asked for on the terms under which the model is registered now.
+    """
     with ledger.write() as connection:
-        if read_job(connection, REQUESTED, document_id) is not None:
-            return False
-        target = _name_target(document_id, model)
-        add_entry(connection, Entry(ACTION, user_id=person, code=_ASKED, target=target, address=address))
-        details = {"model": model, "person": person}
+        there = read_job(connection, REQUESTED, document_id)
+        if there is not None:
+            if there.details is not None or is_held(connection, there, is_dead):
+                return False
+            # A process ended right after it had put an empty one there; nobody would ever take it up.
+            end_jobs(connection, REQUESTED, [document_id], there.holder)
+        add_entry(connection, _make_entry(document_id, person, _ASKED, model.name, address))
+        details = {"model": model.name, "person": person, "terms": _hash_terms(model)}
         defer_jobs(connection, [make_job(REQUESTED, document_id, details=details)])
     return True
 
 
-def find_reading(ledger: Ledger, document_id: str, models: Collection[str]) -> SecondReading | None:
-    """The second reading of a paper that is under way, else the last one by one of the models."""
+def find_reading(ledger: Ledger, document_id: str) -> SecondReading | None:
+    """The second reading of a paper that is under way, else the last one.
+
+    It may be one by a model that may read no papers any more.
+    """
     with ledger.read() as connection:
         job = read_job(connection, REQUESTED, document_id)
         if job is not None and job.details is not None:
             return _describe_job(connection, job)
-        targets = [_name_target(document_id, model) for model in models]
-        last = access.read_last_entry(connection, ACTION, targets)
-    if last is None or last.code == _ASKED:
+        last = access.read_last_entry(connection, ACTION, [document_id])
+    if last is None:
         return None
-    return SecondReading(str(last.code), str(last.target).partition(" ")[2], str(last.user_id))
+    outcome, _, model = str(last.code).partition(" ")
+    return None if outcome == _ASKED else SecondReading(outcome, model, str(last.user_id))
 
 
 def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
@@ -146,24 +160,22 @@ def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
 def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: str) -> dict[str, object]:
     """Have the paper read that somebody asked for, or all such papers; counts by outcome.
 
-    What another process reads is left to it. What was paid for is not paid for again, however often this is done.
+    What another process reads is left to it. What was paid for is not paid for again, however often this is done. A paper
+    that fails ends as such: it keeps no other waiting.
     """
     outcomes: Counter[str] = Counter()
     for name in [document_id] if document_id else list_under_way(ledger):
-        with ledger.read() as connection:
-            job = read_job(connection, REQUESTED, name)
-        if job is None or job.details is None:
-            continue
         with JobQueue(ledger, REQUESTED) as queue:
-            if not queue.take_named([name]):
+            job = _take(ledger, queue, name)
+            if job is None:
                 continue
-            model, person = job.details["model"], job.details["person"]
-            look = _LastLook(lake, model, person)
+            details = job.details or {}
+            model, person = details["model"], details["person"]
+            look = _LastLook(lake, model, person, details.get("terms"))
             _read(lake, ledger, settings, name, look)
-            entry = Entry(ACTION, user_id=person, code=look.outcome, target=_name_target(name, model))
             with ledger.write() as connection:
-                add_entry(connection, entry)
-            queue.end_named([name])
+                add_entry(connection, _make_entry(name, person, look.outcome, model))
+                end_jobs(connection, REQUESTED, [name], job.holder)
             outcomes[look.outcome] += 1
     return {"second_readings": dict(outcomes)}
 
@@ -175,28 +187,59 @@ class _LastLook:
     lake: Lake
     model: str
     person: str
+    terms: str | None
     outcome: str = "no_lines"
 
     def __call__(self, parsed: ParsedDocument, summary: IngestSummary) -> ParsedDocument | None:
-        self.outcome = self._judge(str(parsed.document["document_id"]), summary)
+        paper = open_paper(self.lake, str(parsed.document["document_id"]))
+        # The model took its time, in which somebody may have corrected, released or removed the paper.
+        if find_obstacle(self.lake, paper) is not None:
+            self.outcome = self.find_landed(paper)
+            return None
+        self.outcome = self._judge(summary)
         if self.outcome not in ("taken", "kept"):
             return None
-        sentence = f"{self.person} had the model {self.model} read this paper again, on the web desk."
-        if self.outcome == "kept":
-            sentence += " The rules' reading keeps more of what the paper says of itself and was kept."
-        warnings = [*parsed.document["warnings"], sentence]
+        warnings = [*parsed.document["warnings"], self._tell(self.outcome)]
         return replace(parsed, document=parsed.document | {"warnings": warnings})
 
-    def _judge(self, document_id: str, summary: IngestSummary) -> str:
-        # The model took its time, in which somebody may have corrected, released or removed the paper.
-        if find_obstacle(self.lake, open_paper(self.lake, document_id)) is not None:
-            return "changed"
+    def find_landed(self, paper: PaperAsRead | None) -> str:
+        """What came of it of a paper that needs no reading any more.
+
+        An earlier try may have ended right after it had landed: then the paper itself says so.
+        """
+        warnings = () if paper is None else paper.document["warnings"]
+        return next((one for one in ("taken", "kept") if self._tell(one) in warnings), "changed")
+
+    def _tell(self, outcome: str) -> str:
+        sentence = f"{self.person} had the model {self.model} read this paper again, on the web desk."
+        if outcome == "kept":
+            sentence += " The rules' reading keeps more of what the paper says of itself and was kept."
+        return sentence
+
+    def _judge(self, summary: IngestSummary) -> str:
         asked = summary.assistance
         if asked is None or not asked.documents:
             return "no_lines"
         if asked.failed:
             return "unread" if asked.failure is None else "budget" if asked.is_stopped else "away"
         return "taken" if asked.taken else "kept"
+
+
+def _take(ledger: Ledger, queue: JobQueue, document_id: str) -> Job | None:
+    """The request, taken; None where there is none, or another process has it."""
+    if _find_request(ledger, document_id) is None or not queue.take_named([document_id]):
+        return None
+    job = _find_request(ledger, document_id)
+    if job is None:
+        # Another process was done with it meanwhile: what was taken is an empty one, put there by taking.
+        queue.end_named([document_id])
+    return job
+
+
+def _find_request(ledger: Ledger, document_id: str) -> Job | None:
+    with ledger.read() as connection:
+        job = read_job(connection, REQUESTED, document_id)
+    return None if job is None or job.details is None else job
 
 
 def _describe_job(connection: Connection, job: Job) -> SecondReading:
@@ -207,9 +250,18 @@ def _describe_job(connection: Connection, job: Job) -> SecondReading:
 
 def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
     """Read the paper and land what helps; the outcome is in `look`."""
+    try:
+        _read_held(lake, ledger, settings, document_id, look)
+    except Exception as error:
+        # Whatever it is, somebody waits for a word. The message is not logged: it may hold text of the paper.
+        log.error("Document %s was not read again: %s", document_id, type(error).__name__)
+        look.outcome = "failed"
+
+
+def _read_held(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
     paper = open_paper(lake, document_id)
     if paper is None or find_obstacle(lake, paper) is not None:
-        look.outcome = "changed"
+        look.outcome = look.find_landed(paper)
         return
     if read_month_money(ledger, settings) is None:
         # Nobody who looks after the money sees what is asked here.
@@ -217,6 +269,9 @@ def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look
         return
     try:
         model = read_assist_model(settings, look.model)
+        if _hash_terms(model) != look.terms:
+            look.outcome = "terms"
+            return
         with TemporaryDirectory(prefix="proctor-again-") as folder:
             land_sources(
                 lake,
@@ -234,6 +289,16 @@ def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look
         look.outcome = "no_key" if may_read else "no_model"
     except DocumentError as error:
         look.outcome = error.code
+
+
+def _hash_terms(model: RegisteredModel) -> str:
+    """What a person agrees to: to whom a paper is sent, what of it, and for what price."""
+    terms = (
+        (model.organisation, model.base_url, sorted(model.replica_urls), model.endpoint_model),
+        (model.input_price_usd, model.output_price_usd, model.cached_input_price_usd),
+        (model.sees_pictures, model.parameters.get("max_tokens")),
+    )
+    return hashlib.sha256(json.dumps(terms).encode()).hexdigest()
 
 
 def _make_options(settings: Settings, document: dict[str, Any]) -> IngestOptions:
@@ -254,5 +319,6 @@ def _name_source(document: dict[str, Any]) -> str:
     return str(document["source_path"] or document["document_name"])
 
 
-def _name_target(document_id: str, model: str) -> str:
-    return f"{document_id} {model}"
+def _make_entry(document_id: str, person: str, outcome: str, model: str, address: str | None = None) -> Entry:
+    """The paper alone is the target: what came of it is found whatever became of the model."""
+    return Entry(ACTION, user_id=person, code=f"{outcome} {model}", target=document_id, address=address)

@@ -73,7 +73,8 @@ def test_the_calendar_is_what_the_pages_say_and_cron_can_read_it() -> None:
 
 def test_every_flow_that_pays_asks_for_a_budget() -> None:
     assert {one.flow for one in read_deployments() if PAID in one.tags} == PAYING
-    for name in PAYING:
+    # A paper that somebody waits for is refused one by one: the desk says why.
+    for name in PAYING - {"second_reading"}:
         text = (ROOT / "flows" / f"{name}.py").read_text("utf-8")
         assert re.search(r'"""\n    require_budget\(', text), name
 

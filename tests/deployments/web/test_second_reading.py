@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from schemas.errors import ProctorError
+from deployments.flow_runs import run_flow
+from deployments.web import second_reading_routes
 from schemas.settings import load_settings
 from tasks.ingest import (
     Assistant,
@@ -19,12 +20,17 @@ from tasks.ingest import (
     parse_document,
     read_assist_model,
     read_requested_paper,
+    request_reading,
 )
+from tasks.running.flow_runs.record import as_deployment
+from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.tables import access_log, llm_calls
 
 REGISTRY = """
@@ -80,6 +86,21 @@ class Room:
         with self.desk.ledger.read() as connection:
             rows = connection.execute(query.where(access_log.c.action == "second_reading"))
             return [(row.user_id, row.code, row.target) for row in rows]
+
+    def list_codes(self) -> list[str]:
+        """What came of it, without the model."""
+        return [code.partition(" ")[0] for _, code, _ in self.list_entries()]
+
+    def add_paper(self, folder: Path) -> list[str]:
+        """One more held paper; the documents that there are, in the order in which they are read."""
+        ingest_documents([str(write(folder, "more.txt", UNNUMBERED.replace("海洋学", "海岸学")))])
+        with open_lake(self.desk.settings, read_only=True) as lake:
+            return list(lake.query("select document_id from documents order by 1")["document_id"])
+
+    def request(self, document_id: str | None = None) -> bool:
+        """Ask for a paper as the desk does once the costs were seen."""
+        model = read_assist_model(self.desk.settings, "writer")
+        return request_reading(self.desk.ledger, document_id or self.document_id, model, "cora")
 
     def read_status(self) -> str:
         with open_lake(self.desk.settings, read_only=True) as lake:
@@ -146,8 +167,10 @@ def test_a_held_paper_is_read_by_a_model_once_somebody_has_seen_what_it_costs(ma
         assert read_requested_paper(room.document_id)["second_readings"] == {}
     assert room.count_calls() == 1
     assert room.state()["message"] == "writer has read this paper for cora: 2 questions, which go to review."
-    target = f"{room.document_id} writer"
-    assert room.list_entries() == [("cora", "asked", target), ("cora", "taken", target)]
+    assert room.list_entries() == [
+        ("cora", "asked writer", room.document_id),
+        ("cora", "taken writer", room.document_id),
+    ]
     with open_lake(room.desk.settings, read_only=True) as lake:
         document = lake.query("select * from documents").to_dicts()[0]
         calls = lake.query("select model, purpose, status from llm_calls").rows()
@@ -194,7 +217,7 @@ def test_a_model_that_is_away_changes_nothing_and_is_asked_again_another_time(ma
         room.estimate()
         assert room.begin().status_code == 200
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
-    assert [code for _, code, _ in room.list_entries()] == ["asked", "away", "asked", "taken"]
+    assert room.list_codes() == ["asked", "away", "asked", "taken"]
 
 
 @pytest.mark.parametrize(
@@ -214,6 +237,20 @@ def test_what_the_budget_does_not_allow_is_not_asked(
     refused = room.begin()
     assert (refused.status_code, words in refused.json()["message"]) == (409, True)
     assert (room.begun, room.list_entries()) == ([], [])
+
+
+def test_a_worker_without_a_budget_sends_nothing_and_the_person_is_told(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    room.estimate()
+    room.begin()
+    monkeypatch.delenv("PROCTOR_BUDGET_USD")
+    load_settings.cache_clear()
+    with as_deployment("reading-requested"):
+        done = run_flow("second_reading", without_server=True, document_id=room.document_id)
+    assert done["second_readings"] == {"no_budget": 1}
+    assert "only within a budget, and none is set" in room.state()["message"]
 
 
 def test_what_somebody_corrected_while_the_model_read_stays(
@@ -280,17 +317,44 @@ def test_a_reading_that_was_ended_before_it_landed_is_begun_again_and_paid_for_o
         room.begin()
         with monkeypatch.context() as patched:
             patched.setattr(Lake, "land_together", end_here)
-            with pytest.raises(ProctorError):
+            with pytest.raises(KeyboardInterrupt):
                 read_requested_paper(room.document_id)
         assert room.state()["state"] == "waiting"
         assert room.begin().json()["state"] == "waiting"
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
     assert room.count_calls() == 1
-    assert [code for _, code, _ in room.list_entries()] == ["asked", "taken"]
+    assert room.list_codes() == ["asked", "taken"]
 
 
 def end_here(*_: Any, **__: Any) -> None:
-    raise KeyError("the process ends here")
+    raise KeyboardInterrupt
+
+
+def test_a_paper_that_fails_is_told_so_and_keeps_no_other_waiting(
+    make_room: MakeRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        documents = room.add_paper(tmp_path)
+        for document in documents:
+            assert room.request(document)
+        help_with, helped = Assistant.help_with, list[Any]()
+
+        def fail_first(*given: Any, **named: Any) -> Any:
+            helped.append(given)
+            if len(helped) == 1:
+                raise KeyError("潮汐")
+            return help_with(*given, **named)
+
+        monkeypatch.setattr(Assistant, "help_with", fail_first)
+        assert read_requested_paper("")["second_readings"] == {"failed": 1, "taken": 1}
+        assert read_requested_paper("")["second_readings"] == {}
+    assert (
+        "潮汐" not in caplog.text and f"Document {documents[0]} was not read again: KeyError" in caplog.text
+    )
+    told = room.cora.get(f"/papers/{documents[0]}/second-reading", **ENGLISH).json()
+    assert told["message"].startswith("Something went wrong when writer was to read this paper.")
+    assert "Something went wrong" in room.cora.get("/papers", **ENGLISH).text
 
 
 def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all_cost(
@@ -298,10 +362,7 @@ def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all
 ) -> None:
     with start_server(writer={"kind": "generator"}) as server:
         room = make_room(server.url)
-        more = write(tmp_path, "more.txt", UNNUMBERED.replace("海洋学", "海岸学"))
-        ingest_documents([str(more)])
-        with open_lake(room.desk.settings, read_only=True) as lake:
-            documents = lake.query("select document_id from documents order by 1")["document_id"].to_list()
+        documents = room.add_paper(tmp_path)
         one = float(room.estimate()["message"].split("at most ")[1].split()[0])
         chosen = {"model": "writer", "documents": documents}
         page = room.cora.get("/papers", **ENGLISH).text
@@ -320,3 +381,141 @@ def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all
     assert room.count_calls() == 2
     many = {"model": "writer", "documents": [room.document_id, *(f"{number}" for number in range(40))]}
     assert room.cora.post("/papers/second-reading", json=many).status_code == 404
+
+
+def test_what_another_process_has_just_ended_is_not_read_again(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        assert room.request()
+        take = JobQueue.take_named
+
+        def take_late(queue: JobQueue, names: Any) -> set[str]:
+            """As long after the request was seen as another process takes to read the paper."""
+            monkeypatch.setattr(JobQueue, "take_named", take)
+            assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
+            return take(queue, names)
+
+        monkeypatch.setattr(JobQueue, "take_named", take_late)
+        assert read_requested_paper(room.document_id)["second_readings"] == {}
+    assert room.list_codes() == ["asked", "taken"]
+    with room.desk.ledger.read() as connection:
+        assert list_jobs(connection, "second reading") == []
+
+
+def test_an_empty_request_that_a_dead_process_left_does_not_stand_in_the_way(make_room: MakeRoom) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    with room.desk.ledger.write() as connection:
+        defer_jobs(connection, [make_job("second reading", room.document_id)])
+    assert room.request() and not room.request()
+    assert room.state()["state"] == "waiting"
+
+
+def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        assert room.request()
+        with monkeypatch.context() as patched:
+            patched.setattr("tasks.ingest.second_reading.add_entry", end_here)
+            with pytest.raises(KeyboardInterrupt):
+                read_requested_paper(room.document_id)
+        assert (room.read_status(), room.state()["state"]) == ("parsed", "waiting")
+        assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
+    assert room.state()["message"] == "writer has read this paper for cora: 2 questions, which go to review."
+    assert room.count_calls() == 1
+
+
+@pytest.mark.parametrize("registered", ["roles: [judge]", None])
+def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told(
+    make_room: MakeRoom, registered: str | None
+) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    assert room.request()
+    registry = room.desk.settings.registry_path
+    text = registry.read_text(encoding="utf-8")
+    changed = text.replace("writer:", "other:")
+    if registered is not None:
+        changed = text.replace("roles: [generator]", registered)
+    registry.write_text(changed, encoding="utf-8")
+    assert read_requested_paper(room.document_id)["second_readings"] == {"no_model": 1}
+    words = "writer may read no papers any more. Nothing was sent."
+    assert room.state()["message"] == words
+    assert words in room.cora.get(f"/papers/{room.document_id}", **ENGLISH).text
+    assert words in room.cora.get("/papers", **ENGLISH).text
+
+
+def test_a_registry_that_cannot_be_read_keeps_nobody_waiting(make_room: MakeRoom) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    assert room.request()
+    room.desk.settings.registry_path.write_text("models: [", encoding="utf-8")
+    assert read_requested_paper(room.document_id)["second_readings"] == {"failed": 1}
+    assert room.state()["state"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("organisation: Lab", "organisation: Other"),
+        ("input_price_usd: 1.0", "input_price_usd: 500.0"),
+        ("roles: [generator]", "roles: [generator], sees_pictures: true"),
+        ("//localhost", "//127.0.0.1"),
+    ],
+)
+def test_what_was_agreed_to_is_what_is_sent_or_nothing_is(
+    make_room: MakeRoom, before: str, after: str
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url.replace("127.0.0.1", "localhost"))
+        room.estimate()
+        room.begin()
+        registry = room.desk.settings.registry_path
+        text = registry.read_text(encoding="utf-8")
+        assert before in text
+        registry.write_text(text.replace(before, after, 1), encoding="utf-8")
+        assert read_requested_paper(room.document_id)["second_readings"] == {"terms": 1}
+        assert room.count_calls() == 0
+        assert "Nothing was sent; see what it costs now and ask again." in room.state()["message"]
+        assert not room.begin().json().get("is_under_way"), "before anybody has seen what it costs now"
+        room.estimate()
+        room.begin()
+        assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
+
+
+def test_an_estimate_that_fails_is_computed_once_and_told(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    computed: list[Any] = []
+
+    def fail(*given: Any) -> None:
+        computed.append(given)
+        raise KeyError("潮汐")
+
+    monkeypatch.setattr(second_reading_routes, "estimate_reading", fail)
+    found = [room.estimate(), room.estimate()]
+    assert found == [{"ready": True, "may": False, "message": "This paper could not be read (KeyError)."}] * 2
+    assert len(computed) == 1
+
+
+def test_an_outcome_that_this_version_does_not_know_breaks_no_page(make_room: MakeRoom) -> None:
+    room = make_room("http://127.0.0.1:9/v1")
+    with room.desk.ledger.write() as connection:
+        add_entry(
+            connection, Entry("second_reading", user_id="cora", code="new writer", target=room.document_id)
+        )
+    for path in ("/papers", f"/papers/{room.document_id}"):
+        reply = room.cora.get(path, **ENGLISH)
+        assert (reply.status_code, "Something went wrong when writer" in reply.text) == (200, True)
+
+
+def test_the_daily_sweep_has_a_paper_read_whose_process_ended_before_it_began(make_room: MakeRoom) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        assert room.request()
+        done = run_flow("sweep", without_server=True)
+    assert done["second_readings"] == {"taken": 1}
+    assert room.state()["message"].endswith("2 questions, which go to review.")
+    assert "second_readings" in run_flow("sweep", without_server=True)

@@ -193,8 +193,8 @@ def renew_jobs(connection: Connection, worker: Worker) -> set[tuple[str, str]]:
     return {(kind, name) for kind, name in kept}
 
 
-def end_jobs(connection: Connection, kind: str, names: Collection[str], holder: str) -> None:
-    """Remove jobs that are done, as far as they are still the holder's."""
+def end_jobs(connection: Connection, kind: str, names: Collection[str], holder: str | None) -> None:
+    """Remove jobs that are done, as far as they are still the holder's, or (null) nobody's."""
     connection.execute(delete(jobs).where(_are(kind, names, connection), jobs.c.holder == holder))
 
 
