@@ -25,13 +25,7 @@ JOIN counted_judgements AS b ON b.month = a.month AND b.session_id = a.session_i
 WHERE a.attempt > 0
     AND b.attempt > 0
     AND abs(a.stars - b.stars) >= $least_distance::BIGINT
-    AND a.month = coalesce($month::VARCHAR, (
-        SELECT max(month) FROM judgements
-        WHERE coalesce(
-            $simulated::BOOLEAN OR NOT is_simulated,
-            NOT is_simulated OR NOT EXISTS (FROM judgements WHERE NOT is_simulated)
-        )
-    ))
+    AND a.month = coalesce($month::VARCHAR, (SELECT max(month) FROM judgements))
     AND coalesce($judge::VARCHAR IN (a.judge, b.judge), true)
     AND coalesce(
         $simulated::BOOLEAN OR NOT a.is_simulated,

@@ -27,12 +27,6 @@ WHERE a.attempt > 0
         $simulated::BOOLEAN OR NOT a.is_simulated,
         NOT a.is_simulated OR NOT EXISTS (FROM judgements WHERE NOT is_simulated AND month = a.month)
     )
-    AND a.month = coalesce($month::VARCHAR, (
-        SELECT max(month) FROM judgements
-        WHERE coalesce(
-            $simulated::BOOLEAN OR NOT is_simulated,
-            NOT is_simulated OR NOT EXISTS (FROM judgements WHERE NOT is_simulated)
-        )
-    ))
+    AND a.month = coalesce($month::VARCHAR, (SELECT max(month) FROM judgements))
 GROUP BY a.month, a.judge, b.judge, r.discipline, a.is_simulated
 ORDER BY mean_distance DESC, judge_a, judge_b, r.discipline
