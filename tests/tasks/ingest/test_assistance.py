@@ -33,7 +33,7 @@ from tasks.ingest.landing import land_documents
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.keeping import drop_read, keep_read, name_kept, take_read
 from tasks.ingest.second_reader import asking
-from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, read_assist_model
+from tasks.ingest.second_reader.asking import AssistanceSummary, Assistant, list_readers, read_assist_model
 from tasks.ingest.second_reader.requests import list_windows
 from tasks.models import MOST_PICTURE_TOKENS
 from tasks.models.budget.reservations import SharedBudget
@@ -760,6 +760,7 @@ providers:
 models:
   reader: {organisation: House, provider: house, roles: [generator]}
   sitter: {organisation: House, provider: house, roles: [candidate]}
+  both: {organisation: House, provider: house, roles: [candidate, generator]}
 """,
         encoding="utf-8",
     )
@@ -769,10 +770,30 @@ models:
         read_assist_model(settings, "reader")
     with pytest.raises(RegistryError, match="role `generator`"):
         read_assist_model(settings, "sitter")
+    with pytest.raises(RegistryError, match="'both' is a candidate, and would read"):
+        read_assist_model(settings, "both")
+    assert [model.name for model in list_readers(settings)] == ["reader"]
     with pytest.raises(RegistryError, match="no model 'nobody'"):
         read_assist_model(settings, "nobody")
     monkeypatch.setenv("HOUSE_KEY", "k")
     assert read_assist_model(settings, "reader").name == "reader"
+
+
+def test_a_question_that_shows_its_key_is_not_confirmed_by_who_reads_it_alike(
+    tmp_path: Path, ledger: Ledger, settings: Settings
+) -> None:
+    text = "一、判断题\n" + "\n".join(f"{number}. 第{number}颗行星绕太阳转。（√）" for number in range(1, 9))
+    paper = read(tmp_path, text)
+    shown = [
+        row | {"parse_notes": [*row["parse_notes"], "key_shown"], "parse_confidence": 0.3}
+        for row in paper.questions
+    ]
+    said = {"number": "1", "type": "true_false", "stem": ["1"], "answer": "1:（√）", "key": "true"}
+    with serve(lambda window: make_reply(said)) as url:
+        (found,), _ = ask(ledger, settings, url, replace(paper, questions=shown), reads_all=True)
+    assert len(found.questions) == 8
+    assert "confirmed" in found.questions[0]["parse_notes"]
+    assert found.questions[0]["parse_confidence"] == 0.3
 
 
 def test_a_paper_with_pictures_is_asked_about_though_it_breaks_no_contract(
