@@ -346,10 +346,13 @@ def align(marks: Sequence[KeyMark], targets: Sequence[Target], aheads: Sequence[
     return ladder.read()
 
 
-def align_numbers(given: Sequence[Hashable], asked: Sequence[Hashable]) -> dict[int, int]:
+def align_numbers(
+    given: Sequence[Hashable], asked: Sequence[Hashable], is_answered: Sequence[bool]
+) -> dict[int, int]:
     """Which question each answer is of, by their places.
 
-    As many as may be in the order of both, since every section may begin with 1, then those whose number one question has.
+    As many as may be in the order of both, since every section may begin with 1, rather those that have no answer; then those
+    whose number one question has.
     """
     places: dict[Hashable, list[int]] = {}
     for place, number in enumerate(asked):
@@ -357,7 +360,7 @@ def align_numbers(given: Sequence[Hashable], asked: Sequence[Hashable]) -> dict[
     ladder = _Ladder([_PASSED] * len(asked), len(given))
     for index, number in enumerate(given):
         # how many are met counts for more than what is passed over
-        ladder.climb(index, [(place, 100.0, False) for place in places.get(number, ())])
+        ladder.climb(index, [(place, 100.0 - is_answered[place], False) for place in places.get(number, ())])
     found = {pair.target: pair.mark for pair in ladder.read()}
     for index, number in enumerate(given):
         if len(own := places.get(number, [])) == 1:

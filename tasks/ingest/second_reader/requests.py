@@ -172,15 +172,17 @@ def join_replies(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for name in ("sections", "questions", "keys")
     }
     left_out = [one for reply in replies for one in as_list(reply.get("left_out"))]
-    open_ones = [one for one in parts["questions"] if not one.get("answer")]
-    keys = parts.pop("keys")
-    given, asked = ([read_core(str(one.get("number") or "")) for one in ones] for ones in (keys, open_ones))
-    # what has no number is nobody's
     # what matches printed keys is needed where a paper has several windows, and takes long to load
     from tasks.ingest.content.keys import align_numbers
 
-    for at, place in align_numbers(given, [core or place for place, core in enumerate(asked)]).items():
-        open_ones[place] |= {
-            name: keys[at][name] for name in ("answer", "key", "explanation") if name in keys[at]
-        }
+    keys, questions = parts.pop("keys"), parts["questions"]
+    given, asked = ([read_core(str(one.get("number") or "")) for one in ones] for ones in (keys, questions))
+    # what has no number is nobody's; an answered question keeps the keys of its section from others of its number
+    names = [core or place for place, core in enumerate(asked)]
+    is_answered = [bool(one.get("answer")) for one in questions]
+    for at, place in align_numbers(given, names, is_answered).items():
+        if not is_answered[place]:
+            questions[place] |= {
+                name: keys[at][name] for name in ("answer", "key", "explanation") if name in keys[at]
+            }
     return {**parts, "left_out": left_out} if left_out else dict(parts)

@@ -491,3 +491,18 @@ def test_whatever_is_replied_questions_hold_only_what_the_paper_says() -> None:
             assert {character for text in texts for character in text if character.isalnum()} <= known
             made += 1
     assert made > 100
+
+
+def test_keys_of_several_windows_go_to_the_questions_of_their_section() -> None:
+    def ask(answer: str = "") -> list[dict[str, Any]]:
+        return [
+            {"number": number, "stem": ["1"], **({"answer": answer} if answer else {})} for number in "123"
+        ]
+
+    keys = [{"number": number, "answer": f"{section}{number}"} for section in "ab" for number in "123"]
+    # section A is answered beside its questions and once more in the key: B keeps its own
+    joined = join_replies([{"questions": ask("here")}, {"questions": ask()}, {"keys": keys}])
+    assert [one["answer"] for one in joined["questions"]] == ["here"] * 3 + ["b1", "b2", "b3"]
+    # keys of B alone are not those of A, which needs none
+    joined = join_replies([{"questions": [*ask("here"), *ask()]}, {"keys": keys[3:]}])
+    assert [one["answer"] for one in joined["questions"]] == ["here"] * 3 + ["b1", "b2", "b3"]

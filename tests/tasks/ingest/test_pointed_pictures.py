@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said, parse_document
 from tasks.ingest.intake import open_spool
@@ -297,3 +298,24 @@ def test_an_area_is_fitted_to_what_it_shows_and_to_no_text() -> None:
     assert fit_area(page, (600, 600, 800, 800), []) is None
     page[:, 390:395] = 0  # what crosses the whole page is not followed up and down
     assert fit_area(page, (210, 310, 380, 480), []) == (200, 302, 400, 488)
+
+
+def test_no_rule_takes_a_picture_for_an_answer_that_is_named_as_part_of_the_question(tmp_path: Path) -> None:
+    blocks = [
+        say("1. Translate this text into French."),
+        say("", show("text")),
+        say("2. Name a bird of the sea."),
+    ]
+    page = Image.new("RGB", (600, 300), "white")
+    pen = ImageDraw.Draw(page)
+    for line in range(6):
+        text = "The mill stands by the river and turns"
+        pen.text((20, 20 + 40 * line), text, fill="black", font=ImageFont.load_default(24))
+    write_word(tmp_path / "french.docx", blocks, {"text": save(page)})
+    paper = parse_document(tmp_path / "french.docx", OPTIONS)
+    assert list_places(paper)[0] == ["answer"], "else this shows nothing"
+    asked = {"number": "1", "type": "short_answer", "stem": ["0", "picture 1"]}
+    found = read(paper, asked, {"number": "2", "type": "short_answer", "stem": ["2"]})
+    assert list_places(found) == [["stem"], []]
+    both, is_taken = choose_reading(paper, found, OPTIONS)
+    assert is_taken and "confirmed" not in both.questions[0]["parse_notes"]
