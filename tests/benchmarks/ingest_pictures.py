@@ -7,6 +7,10 @@ ink of a page that lies under no letter. A picture that stands on several pages 
 
 Papers are two halves by the hash of their names, and the second is two parts, 1a and 1b, by the hash of their sources:
 what is mended on some is judged on the others. `--like FOLDER` finds the pictures that another run drew.
+
+Pages without letters cannot be listed so: `--seen FILE` has what somebody saw on them, a list of objects with `path`, `page` and
+`box`. `--ask FOLDER` has the papers of the drawn pictures read by a second reader as well: what it is asked is put there, and the
+replies are awaited (`asked_by_files`); what became of the pictures by both readers is `both/`. OCR is left to these papers then.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import base64
 import hashlib
 import html
 import io
+import json
 import pickle
 import random
 import re
@@ -23,8 +28,8 @@ import sys
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -32,6 +37,7 @@ from typing import Any
 from unittest.mock import patch
 
 from schemas.errors import DocumentError
+from tests.benchmarks.asked_by_files import read_by_files
 from tests.benchmarks.ingest_accuracy import find_paper, make_document, read_document, read_options
 from tests.benchmarks.ingest_cache import Convert, use_cache
 
@@ -44,6 +50,7 @@ _MOST_OF_PAPER = 8
 _ELSEWHERE, _SCANNED = "html, named and not there", "scanned page"
 # Shapes, charts and diagrams without a picture of their own: known where a question holds them, and not where they are lost.
 _DRAWN_BY_WORD = "drawn by Word"
+_BY_EYE = "pdf, seen on a scan"
 _PICTURE_NAMES = re.compile(r'(?:r:embed|r:id|r:link)="([^"]+)"')
 _DRAWN = re.compile(r"<(?:a:blip|v:imagedata)\b[^>]*>")
 
@@ -355,22 +362,33 @@ def find_same(drawn: Sequence[Listed], listed: Sequence[Listed]) -> list[Listed]
     return found
 
 
-def collect(folders: Sequence[Path], half: str) -> tuple[list[Listed], Counter[tuple[str, str]]]:
-    """List the pictures of all papers and follow them; the totals are by folder and word."""
+@contextmanager
+def watch() -> Iterator[tuple[Convert, list[tuple[Any, Any]]]]:
+    """What the reader finds of pictures and keeps of them, while the block runs."""
     reading = sys.modules[read_document.__module__]
-
     seen: list[tuple[Any, Any]] = []
     keep = reading.keep_pictures
 
-    def keep_seen(drafts: Any, extraction: Any) -> Any:
-        kept = keep(drafts, extraction)
+    def keep_seen(drafts: Any, extraction: Any, *more: Any) -> Any:
+        kept = keep(drafts, extraction, *more)
         seen.append((extraction, kept))
         return kept
 
+    with use_cache() as convert, patch.object(reading, "keep_pictures", keep_seen):
+        yield convert, seen
+
+
+def collect(
+    folders: Sequence[Path], half: str, by_eye: Sequence[Mapping[str, Any]] = (), use_ocr: bool = True
+) -> tuple[list[Listed], Counter[tuple[str, str]]]:
+    """List the pictures of all papers and follow them; the totals are by folder and word.
+
+    `by_eye` are pictures of pages without letters.
+    """
     listed: list[Listed] = []
     beside: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {}
     totals: Counter[tuple[str, str]] = Counter()
-    with use_cache() as convert, patch.object(reading, "keep_pictures", keep_seen):
+    with watch() as (convert, seen):
         for folder in folders:
             for path in sorted(folder.rglob("*")):
                 if path.suffix not in _FORMS:
@@ -380,44 +398,81 @@ def collect(folders: Sequence[Path], half: str) -> tuple[list[Listed], Counter[t
                 is_own = find_half(path).startswith(half)
                 if not is_own and not (key and find_half(Path(key)).startswith(half)):
                     continue
-                options["answered"] = find_paper(path)
-                options["use_ocr"] = "papers_unlabelled" not in folder.parts
-                document = make_document(path)
+                options |= {"answered": find_paper(path), "use_ocr": use_ocr}
                 begin = time.process_time()
                 seen.clear()
-                result = reading.read_document(path, document, options)
+                result = read_document(path, make_document(path), options)
                 spent = time.process_time() - begin
                 if key:
                     beside[key] = result, list(seen)
                 if not is_own:
                     continue
                 own = _list_once(list_pictures(path, convert))
+                own += [
+                    Listed(str(path), _BY_EYE, one["page"], tuple(one["box"]))
+                    for one in by_eye
+                    if one["path"] == str(path)
+                ]
                 follow(own, result, seen)
                 listed += own
-                name = folder.name
-                questions = result["questions"]
-                totals[name, "papers"] += 1
-                totals[name, "questions"] += len(questions)
-                totals[name, "needs_figure"] += sum("needs_figure" in one["parse_notes"] for one in questions)
-                totals[name, "formula lost"] += sum(
-                    "embedded_formula_lost" in one["parse_notes"] for one in questions
-                )
-                shown = [
-                    one
-                    for one in questions
-                    if any(p["place"] in ("stem", "option", "material") for p in one["pictures"] or ())
-                ]
-                totals[name, "with pictures"] += len(shown)
-                totals[name, "complete"] += sum("needs_figure" not in one["parse_notes"] for one in shown)
-                totals[name, "listed"] += len(own)
-                totals[name, "listed, held"] += sum(bool(one.held) for one in own)
+                count_paper(totals, folder.name, result["questions"], own)
                 print(
-                    f"{name} {path.name[:50]} {spent:.1f} s listed {len(own)} held {sum(bool(o.held) for o in own)} pictures {len(result['pictures'])}",
+                    f"{folder.name} {path.name[:50]} {spent:.1f} s listed {len(own)} held {sum(bool(o.held) for o in own)} "
+                    f"pictures {len(result['pictures'])}",
                     flush=True,
                 )
     for companion, (result, found) in beside.items():
         follow([one for one in listed if one.path == companion], result, found, is_beside=True)
     return listed, totals
+
+
+def count_paper(
+    totals: Counter[tuple[str, str]],
+    name: str,
+    questions: Sequence[Mapping[str, Any]],
+    own: Sequence[Listed],
+) -> None:
+    """Add up one paper: its questions, those with pictures, those that lack one, its pictures."""
+    shown = [
+        one
+        for one in questions
+        if any(p["place"] in ("stem", "option", "material") for p in one["pictures"] or ())
+    ]
+    totals.update(
+        {
+            (name, "papers"): 1,
+            (name, "questions"): len(questions),
+            (name, "needs_figure"): sum("needs_figure" in one["parse_notes"] for one in questions),
+            (name, "formula lost"): sum("embedded_formula_lost" in one["parse_notes"] for one in questions),
+            (name, "with pictures"): len(shown),
+            (name, "complete"): sum("needs_figure" not in one["parse_notes"] for one in shown),
+            (name, "listed"): len(own),
+            (name, "listed, held"): sum(bool(one.held) for one in own),
+        }
+    )
+
+
+def read_again(
+    drawn: Sequence[Listed], listed: Sequence[Listed], folder: Path
+) -> tuple[list[Listed], list[Listed], Counter[tuple[str, str]]]:
+    """The drawn pictures as the rules and as both readers leave them; the totals are of their papers alone."""
+    papers = sorted({find_paper(Path(one.path)) or one.path for one in drawn})
+    by_rules: list[Listed] = []
+    by_both: list[Listed] = []
+    totals: Counter[tuple[str, str]] = Counter()
+    with watch() as (_, seen):
+        for path, before, after, found in read_by_files(map(Path, papers), folder, seen):
+            key = read_options(path)["companion"]
+            for way, result, into in (("rules", before, by_rules), ("both", after, by_both)):
+                own, beside = (
+                    [replace(one, held=[], why="") for one in listed if one.path == name]
+                    for name in (str(path), key)
+                )
+                follow(own, result, found)
+                follow(beside, result, found, is_beside=True)
+                into += [*own, *beside]
+                count_paper(totals, f"asked, {way}", result["questions"], own)
+    return find_same(drawn, by_rules), find_same(drawn, by_both), totals
 
 
 def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 10) -> None:
@@ -487,6 +542,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--half", default="", choices=("0", "1", "1a", "1b"), help="the papers of one part")
     parser.add_argument("--like", type=Path, help="the pictures that another run drew, as they became here")
+    parser.add_argument("--seen", type=Path, help="pictures that somebody saw on pages without letters")
+    parser.add_argument("--ask", type=Path, help="where a second reader is asked and replies")
     parser.add_argument("--again", action="store_true", help="draw from the list of the last run")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -494,20 +551,28 @@ def main() -> None:
     if chosen.again:
         listed, totals = pickle.loads(kept.read_bytes())
     else:
-        listed, totals = collect(chosen.folders, chosen.half)
+        by_eye = json.loads(chosen.seen.read_text(encoding="utf-8")) if chosen.seen else []
+        listed, totals = collect(chosen.folders, chosen.half, by_eye, use_ocr=not chosen.ask)
         kept.write_bytes(pickle.dumps((listed, totals)))
-    for (folder, word), count in sorted(totals.items()):
-        print(f"{folder:20} {word:16} {count}")
-    for (kind, why), count in sorted(
+    for (folder, word), number in sorted(totals.items()):
+        print(f"{folder:20} {word:16} {number}")
+    for (kind, why), number in sorted(
         Counter((one.kind, "in a question" if one.held else one.why) for one in listed).items()
     ):
-        print(f"{kind:28} {why:30} {count}")
+        print(f"{kind:28} {why:30} {number}")
     listed = [one for one in listed if one.kind not in (_SCANNED, _ELSEWHERE)]
     drawn = draw(listed, chosen.seed, chosen.count)
     if chosen.like:
         drawn = find_same(pickle.loads((chosen.like / "drawn.pickle").read_bytes()), listed)
-    (chosen.out / "drawn.pickle").write_bytes(pickle.dumps(drawn))
-    draw_sheets(drawn, chosen.out)
+    ways = {".": drawn}
+    if chosen.ask:
+        ways["."], ways["both"], totals = read_again(drawn, listed, chosen.ask)
+        for (way, word), number in sorted(totals.items()):
+            print(f"{way:20} {word:16} {number}")
+    for name, found in ways.items():
+        (chosen.out / name).mkdir(exist_ok=True)
+        (chosen.out / name / "drawn.pickle").write_bytes(pickle.dumps(found))
+        draw_sheets(found, chosen.out / name)
 
 
 if __name__ == "__main__":
