@@ -131,7 +131,15 @@ def begin_continuation(settings: Settings, name: str, what: Follow = REVIEW) -> 
         start_new_session=True,
     )
     # Somebody must take its exit status; what it left undone the daily sweep does.
-    threading.Thread(target=child.wait, daemon=True).start()
+    threading.Thread(target=_await_end, args=(child, what, name), daemon=True).start()
+
+
+def _await_end(child: subprocess.Popen[bytes], what: Follow, name: str) -> None:
+    """Log how the process ended: why it failed it has logged itself, unless it could not even begin or was killed."""
+    from tasks.running import log
+
+    if code := child.wait():
+        log.error("The process for %s of %s ended with code %d", what.flow, name or "all", code)
 
 
 def _is_deployed(what: Follow) -> bool:
@@ -148,4 +156,7 @@ def _is_deployed(what: Follow) -> bool:
 
 
 if __name__ == "__main__":
-    follow(next(one for one in (REVIEW, READING) if one.flow == sys.argv[1]), sys.argv[2])
+    from tasks.running import hide_content
+
+    # Nobody sees what it prints: what fails stands in the log, without content.
+    hide_content(follow)(next(one for one in (REVIEW, READING) if one.flow == sys.argv[1]), sys.argv[2])
