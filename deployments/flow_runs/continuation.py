@@ -135,7 +135,10 @@ def begin_continuation(settings: Settings, name: str, what: Follow = REVIEW) -> 
 
 
 def _await_end(child: subprocess.Popen[bytes], what: Follow, name: str) -> None:
-    """Log how the process ended: why it failed it has logged itself, unless it could not even begin or was killed."""
+    """Log that the process failed.
+
+    It has logged the reason itself, unless it was killed or could not even begin.
+    """
     from tasks.running import log
 
     if code := child.wait():

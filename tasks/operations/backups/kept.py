@@ -169,7 +169,7 @@ def check_owner(settings: Settings, folder: Path) -> None:
 
 
 def _check_mounted(settings: Settings, folder: Path) -> None:
-    """Raise UsageError for an empty folder in which backups were made: on another disk, it seems."""
+    """Raise UsageError for an empty folder in which backups were made, on another disk it seems."""
     from warehouse.ledger.engine.copies.backup import check_source
     from warehouse.ledger.engine.copies.backups import list_backups
     from warehouse.ledger.engine.opening import open_ledger

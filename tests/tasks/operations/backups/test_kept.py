@@ -186,7 +186,7 @@ def test_nothing_is_written_where_the_disk_of_earlier_backups_is_not_mounted(
     settings.backups.rename(settings.backups.with_name("the disk"))
     if is_there:
         settings.backups.mkdir()
-    with pytest.raises(UsageError, match="1 backups made there, the newest begun .* may not be mounted"):
+    with pytest.raises(UsageError, match=r"1 backups made there, the newest begun .* may not be mounted"):
         make_kept_backup(settings, now=NIGHT + timedelta(days=1))
     assert not settings.backups.exists() or not [*settings.backups.iterdir()]
     kept = {"PROCTOR_BACKUPS": str(settings.backups)}
