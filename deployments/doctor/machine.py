@@ -295,14 +295,18 @@ def examine_models(settings: Settings, note: NoteFinding) -> None:
 
     This is checked as far as can be seen without a call.
     """
+    from tasks.ingest import list_readers, read_assist_model
     from tasks.models.registry import read_registry
 
+    reader = settings.choose_reader(None)
     try:
         registry = read_registry(settings.registry_path)
         # Those that settings name are models of it.
-        for name in (*settings.judges, settings.reference_model, settings.choose_reader(None)):
+        for name in (*settings.judges, settings.reference_model):
             if name:
                 registry.get(name)
+        if reader and reader not in [model.name for model in list_readers(settings)]:
+            read_assist_model(settings, reader)  # Its refusal says why.
     except ProctorError as error:
         note("models", error, False, f"correct {settings.registry_path}, or the setting that names a model")
         return

@@ -131,7 +131,18 @@ def begin_continuation(settings: Settings, name: str, what: Follow = REVIEW) -> 
         start_new_session=True,
     )
     # Somebody must take its exit status; what it left undone the daily sweep does.
-    threading.Thread(target=child.wait, daemon=True).start()
+    threading.Thread(target=_await_end, args=(child, what, name), daemon=True).start()
+
+
+def _await_end(child: subprocess.Popen[bytes], what: Follow, name: str) -> None:
+    """Log that the process failed.
+
+    It has logged the reason itself, unless it was killed or could not even begin.
+    """
+    from tasks.running import log
+
+    if code := child.wait():
+        log.error("The process for %s of %s ended with code %d", what.flow, name or "all", code)
 
 
 def _is_deployed(what: Follow) -> bool:
@@ -148,4 +159,7 @@ def _is_deployed(what: Follow) -> bool:
 
 
 if __name__ == "__main__":
-    follow(next(one for one in (REVIEW, READING) if one.flow == sys.argv[1]), sys.argv[2])
+    from tasks.running import hide_content
+
+    # Nobody sees what it prints: what fails stands in the log, without content.
+    hide_content(follow)(next(one for one in (REVIEW, READING) if one.flow == sys.argv[1]), sys.argv[2])

@@ -17,7 +17,15 @@ import yaml
 from deployments.guide.seats import has_own_models, register_models, register_reader
 from deployments.guide.talking import GivenAnswers, StepError, Talk, split_names
 from schemas.errors import INTERRUPTED, UsageError
-from schemas.settings import HOME_NAME, is_home, load_settings, read_setting
+from schemas.settings import (
+    HOME_NAME,
+    TOML_NAME,
+    TOML_VARIABLE,
+    find_upwards,
+    is_home,
+    load_settings,
+    read_setting,
+)
 from schemas.vocabulary import EXAMINED_DISCIPLINES, check_discipline
 from tasks.models.registry import SIMULATED_URL
 from tasks.review import LANGUAGES
@@ -131,6 +139,7 @@ def _make_home(talk: Talk, answers: GivenAnswers) -> GivenAnswers:
         _check_papers(answers.papers)
     if Path.cwd() == _CLONE and "PROCTOR_HOME" not in os.environ and not has_own_models():
         answers = _leave_clone(talk, answers)
+    _check_toml(talk)
     home = load_settings().home
     if is_home(home):
         talk.tell(f"{home.resolve()} is there.")
@@ -138,6 +147,21 @@ def _make_home(talk: Talk, answers: GivenAnswers) -> GivenAnswers:
     talk.run("init")
     load_settings.cache_clear()
     return answers
+
+
+def _check_toml(talk: Talk) -> None:
+    """Ask before settings are written into a file above that lies beside no home of this exam."""
+    if os.environ.get(TOML_VARIABLE):
+        return
+    toml, settings = find_upwards(TOML_NAME), load_settings()
+    is_named = "home" in settings.model_fields_set and "PROCTOR_HOME" not in os.environ
+    if toml is None or is_named or toml.parent in (Path.cwd(), settings.home.resolve().parent):
+        return
+    what = f"{toml} holds here, too, and settings of your exam would be written into it."
+    if talk.is_silent or not talk.confirm(f"{what} Is that meant?", default=False):
+        raise UsageError(
+            f"{what} To have settings of your own here: touch {TOML_NAME}. If it is yours, go to its folder (cd) or let {TOML_VARIABLE} name it."
+        )
 
 
 def _leave_clone(talk: Talk, answers: GivenAnswers) -> GivenAnswers:

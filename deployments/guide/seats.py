@@ -138,7 +138,7 @@ def register_reader(talk: Talk) -> str:
 
 
 def _check_reader(name: str) -> None:
-    if name in [model.name for role in ("candidate", "judge") for model in _list_own(role)]:
+    if name in [model.name for role in ("candidate", "reference", "judge") for model in _list_own(role)]:
         raise UsageError(f"{name} sits the exam or judges it. Name another model.")
 
 

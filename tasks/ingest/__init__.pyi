@@ -14,25 +14,25 @@ from .second_reader import AssistanceEstimate as AssistanceEstimate
 from .second_reader import list_readers as list_readers
 
 # How far a second reading is that somebody asked for, or what came of the last one.
-from .second_reading import SecondReading as SecondReading
+from .requested_reading import SecondReading as SecondReading
 
 # What it would cost at most to have a model read this paper; nothing is asked.
-from .second_reading import estimate_reading as estimate_reading
+from .requested_reading import estimate_reading as estimate_reading
 
 # Why a paper is not put to a model, whoever asks.
-from .second_reading import find_obstacle as find_obstacle
+from .requested_reading import find_obstacle as find_obstacle
 
 # The second reading of a paper that is under way, else the last one.
-from .second_reading import find_reading as find_reading
+from .requested_reading import find_reading as find_reading
 
 # The second readings that are not done, by document.
-from .second_reading import list_under_way as list_under_way
+from .requested_reading import list_under_way as list_under_way
 
 # What ingests of this month may spend in USD, and what is left of it.
-from .second_reading import read_month_money as read_month_money
+from .requested_reading import read_month_money as read_month_money
 
 # Note that somebody asks for a paper to be read by a model; twice changes nothing.
-from .second_reading import request_reading as request_reading
+from .requested_reading import request_reading as request_reading
 
 # A paper, the lines of its text, and the questions that were read in it.
 from .corrected import PaperAsRead as PaperAsRead

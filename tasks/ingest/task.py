@@ -8,8 +8,8 @@ from pathlib import Path
 from schemas.settings import load_settings
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
+from tasks.ingest.requested_reading import read_requested
 from tasks.ingest.second_reader import Assistant, read_assist_model
-from tasks.ingest.second_reading import read_requested
 from tasks.running.flow_runs import require_budget, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger

@@ -26,6 +26,13 @@ def backup(
         bool,
         typer.Option("--verify", help="Copy nothing: compare every file of a backup with the list in it."),
     ] = False,
+    new_place: Annotated[
+        bool,
+        typer.Option(
+            "--new-place",
+            help="The folder of kept backups is empty on purpose, on a new disk: else it is taken for one that is not mounted.",
+        ),
+    ] = False,
 ) -> None:
     """Copy ledger, lake, archive and secrets, consistently, while flows may run.
 
@@ -36,10 +43,15 @@ def backup(
     """
     from tasks.operations.backups import backup_home, make_kept_backup, verify_backup
 
+    if folder is not None and new_place:
+        raise UsageError("--new-place is said of the folder of kept backups. Leave it or FOLDER away.")
     if folder is None:
         if verify:
             raise UsageError("--verify goes with the folder of a backup: name it.")
-        print_result(make_kept_backup(load_settings()), then="proctor restore --check tries it out")
+        print_result(
+            make_kept_backup(load_settings(), is_new_place=new_place),
+            then="proctor restore --check tries it out",
+        )
         return
     if verify:
         found = verify_backup(folder)

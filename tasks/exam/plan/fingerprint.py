@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tasks.models.registry import RegisteredModel
 
 # What makes a candidate answer otherwise; its address does not: a server may move.
-IDENTITY = ("endpoint_model", "mode", "parameters")
+_IDENTITY = ("endpoint_model", "mode", "parameters")
 
 
 def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) -> str:
@@ -47,7 +47,7 @@ def list_changes(kept: str | None, present: str) -> list[str]:
 
 def compare_entry(kept: str | None, model: RegisteredModel) -> list[str]:
     """What of a candidate's entry makes it answer otherwise than was kept."""
-    return [name for name in list_changes(kept, describe_sitting(model)) if name in IDENTITY]
+    return [name for name in list_changes(kept, describe_sitting(model)) if name in _IDENTITY]
 
 
 def _hash(value: Any) -> str:

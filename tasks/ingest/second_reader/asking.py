@@ -52,6 +52,8 @@ MOST_CALLS = 8
 MOST_UNANSWERED = 3
 # Pages, and pictures of the paper, that go with one window where the model sees them.
 MOST_PAGES, MOST_SMALL = 12, 50
+# So many windows beyond those whose calls may be out are drawn, so that no call waits for its pages.
+_DRAWN_AHEAD = 4
 # Who sits the exam reads none of its papers.
 _SITS = {"candidate", "reference"}
 
@@ -208,7 +210,8 @@ class Assistant:
             async with ModelClient(
                 self.ledger, self.settings, budget=summary.budget, simulated_url=self.simulated_url
             ) as client:
-                reader = _Reader(client, self.model, options, summary)
+                width = (self.model.max_concurrency or client.breadth) + _DRAWN_AHEAD
+                reader = _Reader(client, self.model, options, summary, asyncio.Semaphore(width))
                 async with asyncio.TaskGroup() as group:
                     tasks = {place: group.create_task(reader.read(parsed[place])) for place in places}
                 summary.calls.update(client.counts)
@@ -223,12 +226,13 @@ class Assistant:
 
 @dataclass(frozen=True)
 class _Reader:
-    """A model that reads papers through one client."""
+    """A model that reads papers through one client; no more than have `turns` are drawn at once."""
 
     client: ModelClient
     model: RegisteredModel
     options: IngestOptions
     summary: AssistanceSummary
+    turns: asyncio.Semaphore
 
     async def read(self, parsed: ParsedDocument) -> ParsedDocument:
         """One document, as the rules or as the model reads it."""
@@ -277,7 +281,8 @@ class _Reader:
         left = iter(range(MOST_CALLS * len([*list_windows(shown, WINDOW)])))
         while line < count_put(shown, size):
             window = make_window(shown, line, size, self.model.sees_pictures)
-            reply = await self._ask(parsed, window, left)
+            async with self.turns:
+                reply = await self._ask(parsed, window, left)
             if reply is None:
                 if size <= LEAST_WINDOW:
                     raise _Unusable

@@ -369,7 +369,9 @@ def test_without_a_schedule_too_a_wrong_recipient_is_said(
     assert ("told of failed runs", "wrong") in [(line.what, line.severity) for line in found.found]
 
 
-@pytest.mark.parametrize("named", [{"reference_model": "north-9"}, {"judges": ["north-9"]}])
+@pytest.mark.parametrize(
+    "named", [{"reference_model": "north-9"}, {"judges": ["north-9"]}, {"second_reader": "north-9"}]
+)
 def test_a_setting_that_names_no_model_is_a_fault(tmp_path: Path, named: dict[str, Any]) -> None:
     settings = make_settings(tmp_path, **named)
     settings.registry_path.write_text(
@@ -381,6 +383,30 @@ def test_a_setting_that_names_no_model_is_a_fault(tmp_path: Path, named: dict[st
     (line,) = found.found
     assert (line.what, line.severity) == ("models", "wrong")
     assert "there is no model 'north-9'; registered are north-1" in line.found
+
+
+@pytest.mark.parametrize(
+    ("roles", "severity", "words"),
+    [
+        ("generator, candidate", "wrong", "'north-1' is a candidate, and would read the questions"),
+        ("generator, reference", "wrong", "'north-1' is a reference, and would read the questions"),
+        ("judge", "wrong", "needs the role `generator`"),
+        ("generator, judge", "fine", "1 registered"),
+    ],
+)
+def test_a_second_reader_that_may_read_no_papers_is_a_fault(
+    tmp_path: Path, roles: str, severity: str, words: str
+) -> None:
+    settings = make_settings(tmp_path, second_reader="north-1")
+    settings.registry_path.write_text(
+        "providers: {lab: {base_url: 'http://127.0.0.1:9/v1'}}\n"
+        f"models: {{north-1: {{provider: lab, organisation: Lab, roles: [{roles}]}}}}\n"
+    )
+    found = Findings()
+    machine.examine_models(settings, found)
+    (line,) = found.found
+    assert (line.what, line.severity) == ("models", severity)
+    assert words in line.found
 
 
 def test_a_store_that_a_driver_cannot_open_is_a_finding() -> None:

@@ -14,6 +14,7 @@ from deployments.cli import app
 from deployments.guide import month, talking
 from deployments.guide.month import _make_home, _write_command
 from deployments.guide.talking import GivenAnswers, Talk
+from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
@@ -135,3 +136,40 @@ def test_in_the_clone_the_exam_lies_in_a_folder_of_its_own_beside_the_home_of_th
             load_settings.cache_clear()
     finally:
         load_settings.cache_clear()
+
+
+@pytest.mark.parametrize(("is_silent", "agrees"), [(True, False), (False, False), (False, True)])
+def test_a_file_of_settings_above_is_written_into_by_nobody_who_was_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_silent: bool, agrees: bool
+) -> None:
+    (tmp_path / "proctor.toml").write_text("set_size = 7\n")
+    (tmp_path / "own").mkdir()
+    monkeypatch.chdir(tmp_path / "own")
+    monkeypatch.delenv("PROCTOR_HOME", raising=False)
+    asked: list[str] = []
+    begun: list[tuple[str, ...]] = []
+
+    def answer(question: str, *, default: bool) -> bool:
+        asked.append(question)
+        return agrees
+
+    monkeypatch.setattr(talking, "ask_whether", answer)
+    monkeypatch.setattr(Talk, "run", lambda _, *command, **__: begun.append(command))
+    load_settings.cache_clear()
+    try:
+        if agrees:
+            _make_home(Talk(), GivenAnswers())
+        else:
+            with pytest.raises(
+                UsageError, match=rf"{tmp_path / 'proctor.toml'} holds here, too.*touch proctor"
+            ):
+                _make_home(Talk(is_silent), GivenAnswers())
+        assert begun == ([("init",)] if agrees else [])
+        assert len(asked) == (not is_silent)
+        # Nobody is asked about one's own.
+        Path("proctor.toml").touch()
+        load_settings.cache_clear()
+        _make_home(Talk(is_silent=True), GivenAnswers())
+    finally:
+        load_settings.cache_clear()
+    assert begun[-1] == ("init",) and len(asked) == (not is_silent)

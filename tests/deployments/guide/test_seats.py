@@ -10,27 +10,16 @@ import pytest
 import typer
 
 from deployments.guide import GivenAnswers, month, talking
-from deployments.guide.seats import register_models
+from deployments.guide.seats import register_models, register_reader
 from deployments.guide.talking import StepError, Talk
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.models.registry import read_registry
 from tests.deployments.test_cli import invoke
 from tests.local_server import Handler, serve
+from tests.tasks.ingest.test_assistance import UNNUMBERED
 from tests.tasks.models.simulation import start_server
 
-UNNUMBERED = """海洋学小测
-
-Which layer of the ocean holds most of its water?
-- A: the surface layer
-- B: the deep layer
-Answer: B
-
-潮汐主要由哪个天体引起？
-- A: 月球
-- B: 火星
-答案：A
-"""
 KNOWN = {"own-1", "own-2", "own-judge"}
 
 
@@ -252,3 +241,30 @@ def test_a_model_that_somebody_names_reads_what_the_rules_could_not_and_sits_no_
         given |= {"judge": "own-judge", "judge_organisation": "Other", "are_simulated": True}
         with pytest.raises(UsageError, match="own-reader reads the papers"):
             register_models(Talk(is_silent=True), GivenAnswers(**given))
+
+
+@pytest.mark.slow
+def test_a_reference_that_writes_questions_stays_one_and_is_no_reader(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoke(
+        home,
+        "models",
+        "add",
+        "own-1",
+        "--url",
+        url,
+        "--organisation",
+        "Lab",
+        "--roles",
+        "generator,reference",
+    )
+    # Address, key, owner, prices, then the name: that of the reference is asked for again.
+    asked = type_answers(monkeypatch, ["", "", "", "0, 0", "own-1", "own-2"])
+    assert register_reader(Talk()) == "own-2"
+    assert [question for question, _ in asked].count("Reader, by its name there") == 2
+    models = read_registry(load_settings().registry_path).models
+    assert {name: set(models[name].roles) for name in ("own-1", "own-2")} == {
+        "own-1": {"generator", "reference"},
+        "own-2": {"generator"},
+    }

@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import func, select
 
 from deployments.flow_runs import run_flow
 from deployments.web import second_reading_routes
+from schemas.errors import StoreAway, StoreError
 from schemas.settings import load_settings
 from tasks.ingest import (
     Assistant,
@@ -357,6 +359,44 @@ def test_a_paper_that_fails_is_told_so_and_keeps_no_other_waiting(
     assert "Something went wrong" in room.cora.get("/papers", **ENGLISH).text
 
 
+@pytest.mark.parametrize("error", [StoreError("A data file is damaged."), StoreAway("lake catalog", "Away.")])
+def test_a_reading_that_a_store_broke_off_is_tried_again(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch, error: StoreError
+) -> None:
+    monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "0")
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        assert room.request()
+        with monkeypatch.context() as patched:
+            patched.setattr(Assistant, "help_with", Mock(side_effect=error))
+            with pytest.raises(type(error)):
+                read_requested_paper("")
+        assert (room.state()["state"], room.list_codes()) == ("waiting", ["asked"])
+        assert read_requested_paper("")["second_readings"] == {"taken": 1}
+    assert room.list_codes() == ["asked", "taken"]
+
+
+def test_a_paper_that_no_store_lets_be_read_keeps_no_other_waiting_for_good(
+    make_room: MakeRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start_server(writer={"kind": "generator"}) as server:
+        room = make_room(server.url)
+        documents = room.add_paper(tmp_path)
+        for document in documents:
+            assert room.request(document)
+        help_with = Assistant.help_with
+
+        def fail_for_first(assistant: Assistant, parsed: Any, *given: Any) -> Any:
+            if parsed[0].document["document_id"] == documents[0]:
+                raise StoreError("A data file is damaged.")
+            return help_with(assistant, parsed, *given)
+
+        monkeypatch.setattr(Assistant, "help_with", fail_for_first)
+        with pytest.raises(StoreError):
+            read_requested_paper("")
+        assert read_requested_paper("")["second_readings"] == {"failed": 1, "taken": 1}
+
+
 def test_papers_that_are_chosen_in_the_list_are_read_by_one_process_for_what_all_cost(
     make_room: MakeRoom, tmp_path: Path
 ) -> None:
@@ -419,7 +459,7 @@ def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(
         room = make_room(server.url)
         assert room.request()
         with monkeypatch.context() as patched:
-            patched.setattr("tasks.ingest.second_reading.add_entry", end_here)
+            patched.setattr("tasks.ingest.requested_reading.add_entry", end_here)
             with pytest.raises(KeyboardInterrupt):
                 read_requested_paper(room.document_id)
         assert (room.read_status(), room.state()["state"]) == ("parsed", "waiting")

@@ -517,6 +517,36 @@ def test_who_sees_pictures_gets_those_of_the_paper_each_after_its_number(
     assert (seeing.usd or 0.0) - (blind.usd or 0.0) == pytest.approx(2 * MOST_PICTURE_TOKENS * 2.0 / 1e6)
 
 
+def test_pages_are_drawn_only_for_calls_that_may_soon_go_out(
+    tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = [read(tmp_path, f"Say of lake {name} why it is deep", f"{name}.txt") for name in "abcdefgh"]
+    drawn: list[ParsedDocument] = []
+    seen: list[int] = []
+    all_are_drawn = threading.Event()
+
+    def draw_page(_: object, parsed: ParsedDocument, window: object) -> tuple[()]:
+        drawn.append(parsed)
+        if len(drawn) == len(papers):
+            all_are_drawn.set()
+        return ()
+
+    def answer(text: str) -> dict[str, Any]:
+        if not seen:
+            # Time enough to draw all that nothing keeps from being drawn.
+            all_are_drawn.wait(1.0)
+        seen.append(len(drawn))
+        return make_reply({"stem": "0", "type": "short_answer"})
+
+    monkeypatch.setattr(asking._Reader, "_draw", draw_page)
+    model = replace(MODEL, sees_pictures=True, max_concurrency=1)
+    with serve(answer) as url:
+        Assistant(ledger, settings, model, url, reads_all=True).help_with(
+            papers, OPTIONS, AssistanceSummary()
+        )
+    assert (seen[0], seen[-1]) == (1 + asking._DRAWN_AHEAD, len(papers))
+
+
 def test_an_estimate_asks_nothing_and_counts_what_would_be_asked(
     tmp_path: Path, ledger: Ledger, settings: Settings
 ) -> None:

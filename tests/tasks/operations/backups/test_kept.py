@@ -172,9 +172,27 @@ def test_backups_on_a_disk_that_is_not_there_now_are_still_named_to_who_erases(s
     make_kept_backup(settings, now=NIGHT)
     other = settings.backups.with_name("the other disk")
     settings.backups.rename(other)
-    make_kept_backup(settings, now=NIGHT + timedelta(days=1))
+    make_kept_backup(settings, now=NIGHT + timedelta(days=1), is_new_place=True)
     make_kept_backup(settings, now=NIGHT + timedelta(days=2))
     assert set(list_noted(settings)) == {"2026-03-01T003000Z", "2026-03-03T003000Z"}
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_nothing_is_written_where_the_disk_of_earlier_backups_is_not_mounted(
+    settings: Settings, is_there: bool
+) -> None:
+    assert settings.backups is not None
+    make_kept_backup(settings, now=NIGHT)
+    settings.backups.rename(settings.backups.with_name("the disk"))
+    if is_there:
+        settings.backups.mkdir()
+    with pytest.raises(UsageError, match=r"1 backups made there, the newest begun .* may not be mounted"):
+        make_kept_backup(settings, now=NIGHT + timedelta(days=1))
+    assert not settings.backups.exists() or not [*settings.backups.iterdir()]
+    kept = {"PROCTOR_BACKUPS": str(settings.backups)}
+    assert invoke(settings.home, "backup", **kept).exit_code == 2
+    assert invoke(settings.home, "backup", "--new-place", **kept).exit_code == 0
+    make_kept_backup(settings, now=NIGHT + timedelta(days=2))
 
 
 def test_a_model_that_is_registered_while_a_backup_is_made_is_in_it_where_the_ledger_names_it(

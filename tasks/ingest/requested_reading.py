@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from schemas.errors import DocumentError, RegistryError
+from schemas.errors import DocumentError, RegistryError, StoreAway, StoreError
 from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.ingest.corrected import PaperAsRead, lay_out_original, open_paper
@@ -31,9 +31,17 @@ from tasks.ingest.second_reader import (
 )
 from tasks.running import log
 from tasks.running.claiming import is_dead
-from tasks.running.sharing import JobQueue
+from tasks.running.sharing import MOST_TRIES, JobQueue
 from warehouse.lake import Lake
-from warehouse.ledger.engine.leases.jobs import defer_jobs, end_jobs, is_held, list_jobs, make_job, read_job
+from warehouse.ledger.engine.leases.jobs import (
+    defer_jobs,
+    end_jobs,
+    give_back_jobs,
+    is_held,
+    list_jobs,
+    make_job,
+    read_job,
+)
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import now_text
@@ -161,7 +169,7 @@ def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: 
     """Have the paper read that somebody asked for, or all such papers; counts by outcome.
 
     What another process reads is left to it. What was paid for is not paid for again, however often this is done. A paper
-    that fails ends as such: it keeps no other waiting.
+    that fails ends as such: it keeps no other waiting. Where a store fails, what is left waits to be tried again.
     """
     outcomes: Counter[str] = Counter()
     for name in [document_id] if document_id else list_under_way(ledger):
@@ -172,7 +180,7 @@ def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: 
             details = job.details or {}
             model, person = details["model"], details["person"]
             look = _LastLook(lake, model, person, details.get("terms"))
-            _read(lake, ledger, settings, name, look)
+            _read(lake, ledger, settings, job, look)
             with ledger.write() as connection:
                 add_entry(connection, _make_entry(name, person, look.outcome, model))
                 end_jobs(connection, REQUESTED, [name], job.holder)
@@ -248,13 +256,20 @@ def _describe_job(connection: Connection, job: Job) -> SecondReading:
     return SecondReading(state, details["model"], details["person"])
 
 
-def _read(lake: Lake, ledger: Ledger, settings: Settings, document_id: str, look: _LastLook) -> None:
+def _read(lake: Lake, ledger: Ledger, settings: Settings, job: Job, look: _LastLook) -> None:
     """Read the paper and land what helps; the outcome is in `look`."""
     try:
-        _read_held(lake, ledger, settings, document_id, look)
+        _read_held(lake, ledger, settings, job.name, look)
+    except StoreAway:
+        raise
     except Exception as error:
+        if isinstance(error, StoreError) and job.tries + 1 < MOST_TRIES:
+            # Of the others that wait none would fare better now.
+            with ledger.write() as connection:
+                give_back_jobs(connection, REQUESTED, [job.name], job.holder, problem=str(error))
+            raise
         # Whatever it is, somebody waits for a word. The message is not logged: it may hold text of the paper.
-        log.error("Document %s was not read again: %s", document_id, type(error).__name__)
+        log.error("Document %s was not read again: %s", job.name, type(error).__name__)
         look.outcome = "failed"
 
 
