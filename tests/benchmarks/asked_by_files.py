@@ -91,7 +91,7 @@ def read_by_files(
                 first, document={**first.document, "media_type": first.document.get("media_type") or kind}
             )
         )
-    model: Any = SimpleNamespace(name="by-files", sees_pictures=True)
+    model: Any = SimpleNamespace(name="by-files", sees_pictures=True, max_concurrency=1_000)
     ledger: Any = None
     assistant = Assistant(ledger, Settings(), model)
     summary = assistant.new_summary()
