@@ -495,7 +495,7 @@ def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 10) -> None:
                 sheet.paste(image, (x + 4, y + 22))
             except OSError:
                 pen.text((x + 60, y + 80), "(nothing kept)", fill="gray")
-            if one.path.endswith(".pdf"):
+            if one.path.endswith(".pdf") and one.page:
                 image = _show_page(one)
                 image.thumbnail((wide - 215, tall - 4))
                 sheet.paste(image, (x + 212, y + 2))
