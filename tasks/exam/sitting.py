@@ -270,7 +270,7 @@ class _Sitting:
                 await self._jobs.give_back([name], str(error), tries=MOST_TRIES)
                 return False
             raise
-        if not self._list_open(name):
+        if not self._is_open(name):
             return True
         if was_lost or self._stop.is_set():
             return False
@@ -280,10 +280,10 @@ class _Sitting:
         with self._ledger.read() as connection:
             return bool(deadlines.list_unfinished(connection, target=name))
 
-    def _list_open(self, target: str = "") -> list[str]:
-        """Those of the sessions, or of the one named, that are not closed now, in their order."""
+    def _list_open(self) -> list[str]:
+        """Those of the sessions that are not closed now, in their order."""
         with self._ledger.read() as connection:
-            left = set(deadlines.list_unfinished(connection, target=target or self._run_id))
+            left = set(deadlines.list_unfinished(connection, target=self._run_id))
         return [name for name in self._rows if name in left]
 
 

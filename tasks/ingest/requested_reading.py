@@ -30,7 +30,6 @@ from tasks.ingest.second_reader import (
     read_assist_model,
 )
 from tasks.running import log
-from tasks.running.claiming import is_dead
 from tasks.running.sharing import MOST_TRIES, JobQueue
 from warehouse.lake import Lake
 from warehouse.ledger.engine.leases.jobs import (
@@ -132,7 +131,7 @@ def request_reading(
     with ledger.write() as connection:
         there = read_job(connection, REQUESTED, document_id)
         if there is not None:
-            if there.details is not None or is_held(connection, there, is_dead):
+            if there.details is not None or is_held(connection, there):
                 return False
             # A process ended right after it had put an empty one there; nobody would ever take it up.
             end_jobs(connection, REQUESTED, [document_id], there.holder)
@@ -252,7 +251,7 @@ def _find_request(ledger: Ledger, document_id: str) -> Job | None:
 
 def _describe_job(connection: Connection, job: Job) -> SecondReading:
     details = job.details or {}
-    state = "running" if is_held(connection, job, is_dead) else "waiting"
+    state = "running" if is_held(connection, job) else "waiting"
     return SecondReading(state, details["model"], details["person"])
 
 

@@ -43,7 +43,6 @@ from tasks.models.sending import (
     get_limiter,
     reserve_in_all,
 )
-from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
@@ -299,7 +298,7 @@ class ModelClient:
                     if found is not None and found.is_batched:
                         self.pending.add(key)
                         raise CallPending(model, key)
-                    if found is None or found.held_by is None:
+                    if found is None or not found.is_held:
                         self.counts["repeated"] += found is not None and found.status == "started"
                         pace = Pace(self._ledger, limiter, self._pauses, model)
                         # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
@@ -358,25 +357,14 @@ class ModelClient:
     async def _start(
         self, call: NewCall, model: RegisteredModel, body: dict[str, Any], flight: Flight
     ) -> FoundCall | None:
-        """Begin the call, unless it is done or another living process (`held_by`) makes it."""
+        """Begin the call, unless it is done or another living process makes it (`is_held`)."""
         if await self._begin(call, model, body, flight):
             return None
-        run = self._ledger.writer.run_async
-        row = name_call_row(call.call_key)
 
-        def price_lost() -> float:
-            return estimate_worst_cost(model, body)
+        def start(connection: Connection) -> FoundCall | None:
+            return start_call(connection, call, price_lost=lambda: estimate_worst_cost(model, body))
 
-        found = await run(lambda connection: start_call(connection, call, price_lost=price_lost), row)
-        if found is None or found.held_by is None:
-            return found
-        dead = found.held_by
-        if not is_dead(dead.host, dead.process_id):
-            return found
-        return await run(
-            lambda connection: start_call(connection, call, instead_of=dead.holder, price_lost=price_lost),
-            row,
-        )
+        return await self._ledger.writer.run_async(start, name_call_row(call.call_key))
 
     async def _send(
         self,

@@ -6,8 +6,8 @@ import os
 import threading
 from uuid import uuid4
 
-from tasks.running.claiming import LEASE_S, name_host
-from warehouse.ledger.engine.leases.processes import close_lease, open_lease, renew_lease
+from tasks.running.claiming import LEASE_S
+from warehouse.ledger.engine.leases.processes import close_lease, name_host, open_lease, renew_lease
 from warehouse.ledger.engine.leases.renewal import Renewal
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -136,7 +136,9 @@ def list_mounts(pod: dict[str, Any]) -> dict[str, str]:
 def test_the_manifests_are_built_and_hold_to_the_schemas_of_kubernetes(tmp_path: Path) -> None:
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        pytest.skip("kubectl is not installed (Debian: kubernetes-client); the manifests were not built.")
+        pytest.skip(
+            "kubectl is not installed (1.21 or later; Debian 13: kubernetes-client): nothing was built."
+        )
     built = subprocess.run(
         [kubectl, "kustomize", str(MANIFESTS)], capture_output=True, text=True, check=True
     ).stdout

@@ -17,7 +17,7 @@ from typing import Any
 from deployments.flow_runs.server import do_jobs
 from schemas.settings import Settings, load_settings
 from tasks.running import Progress
-from tasks.running.claiming import hold_if_free, name_host
+from tasks.running.claiming import hold_if_free
 from tasks.running.sharing import WORKER, WORKER_VARIABLE
 from tests.tasks.judging.calibration.watching import watch
 from tests.tasks.judging.kit import judge_landed
@@ -25,6 +25,7 @@ from tests.tasks.league.world import play
 from tests.tasks.shared_run import RUN, _sit, fork_context
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.jobs import make_job
+from warehouse.ledger.engine.leases.processes import name_host
 from warehouse.ledger.engine.opening import open_ledger
 
 _CLONE_NEWUTS = 0x04000000

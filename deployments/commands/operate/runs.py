@@ -166,7 +166,7 @@ def logs(
 
     Example: proctor logs monthly-2026-12
     """
-    from tasks.running.claiming import name_host
+    from warehouse.ledger.engine.leases.processes import name_host
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:

@@ -33,7 +33,7 @@ from schemas.settings import Settings
 from tasks.exam import help_to_sit
 from tasks.judging import help_to_judge
 from tasks.models import CALL, help_with_calls
-from tasks.running.claiming import hold_if_free, is_dead
+from tasks.running.claiming import hold_if_free
 from tasks.running.flow_runs.record import as_deployment, recorded_run
 from tasks.running.notices import read_recipients
 from tasks.running.sharing import CONDUCTED, IN_BATCHES, MOST_TRIES, WORK_POOL, WORKER, WORKER_VARIABLE
@@ -215,7 +215,7 @@ def _find_jobs(ledger: Ledger, name: str) -> list[tuple[str, str]]:
     Those whose holder is gone wait again.
     """
     with ledger.write() as connection:
-        free_jobs(connection, is_dead)
+        free_jobs(connection)
         return list_waiting(connection, worker=name, closed_lanes=IN_BATCHES, most_tries=MOST_TRIES)
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,7 +31,7 @@ from tasks.exam.protocol.seating import check_role
 from tasks.exam.protocol.tokens import Claims, KeyFile, VerifiedTokens, open_keys, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
 from tasks.running.approvals import NOBODY_ELSE, TwoPersons, approve, describe_wait, refuse
-from warehouse.ledger.engine.leases.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
+from warehouse.ledger.engine.leases.clock import Clock, check_clock, clock_of
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.money.calls import finish_call
@@ -65,12 +64,12 @@ class ExamProtocol:
         keys: KeyFile,
         rules: SeatRules,
         *,
-        clock: Clock | Callable[[], float] = time.time,
+        clock: Clock | None = None,
         heads: HeadKeeper | None = None,
         two_persons: TwoPersons = NOBODY_ELSE,
     ) -> None:
         self._ledger = ledger
-        self._clock = found = clock if isinstance(clock, LedgerClock) else GivenClock(clock)
+        self._clock = found = clock or clock_of(ledger.engine)
         self._two_persons = two_persons
         self._keys = keys
         self._heads = heads
@@ -335,7 +334,6 @@ def make_protocol(
             deadlines=Deadlines.from_settings(settings),
             longest_response=settings.longest_response,
         ),
-        clock=clock_of(ledger.engine),
         heads=heads or HeadKeeper(ledger, settings),
         two_persons=TwoPersons.from_settings(settings),
     )

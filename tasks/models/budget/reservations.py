@@ -20,7 +20,7 @@ from uuid import uuid4
 from schemas.errors import BudgetError, ConflictError
 from tasks.models.picture_parts import MOST_PICTURE_TOKENS, part_pictures
 from tasks.models.registry import RegisteredModel
-from tasks.running.claiming import is_dead, name_host
+from warehouse.ledger.engine.leases.processes import is_dead, name_host
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import name_budget_row

@@ -130,7 +130,7 @@ def _find_unfinished(connection: Connection, run_id: str) -> str | None:
     """Calls under way, or an erasure that was begun; null for none."""
     for holder in archives.list_unfinished_holders(connection, run_id):
         lease = read_lease(connection, holder)
-        if lease is not None and not lease.is_expired:
+        if lease is not None:
             return f"Run {run_id} has calls under way (process {lease.process_id} on {lease.host}): wait until they are done."
     if any(one.finished_at is None for one in erasures.list_erasures(connection, run_id=run_id)):
         return f"An erasure of run {run_id} is not finished: `proctor erase --again --yes` finishes it."

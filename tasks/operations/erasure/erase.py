@@ -30,7 +30,7 @@ from tasks.operations.erasure.scope import (
     read_last_editions,
 )
 from tasks.running.archives import archive_run, bring_back_held, hold_archives, read_whole
-from tasks.running.claiming import claim_work, is_dead
+from tasks.running.claiming import claim_work
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
 from warehouse.ledger.engine.copies.purging import purge_ledger
@@ -240,7 +240,7 @@ def _erase_run(
     body = describe_publicly(connection, erasure, plan.sessions)
     erasures.write_erasure(connection, erasure, answers)
     # What waits to be asked may show an answer, also where who held it is gone; it is put there again where it is needed.
-    free_jobs(connection, is_dead, CALL)
+    free_jobs(connection, CALL)
     withdraw_jobs(connection, CALL)
     if body is not None:
         add_public_entry(connection, KIND, body)

@@ -13,7 +13,6 @@ from schemas.errors import GateError, UsageError
 from tasks.models import CALL
 from tasks.running import log
 from tasks.running.archives import read_whole
-from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.leases.clock import Time, check_clock, read_time
 from warehouse.ledger.engine.leases.jobs import is_held, list_jobs
 from warehouse.ledger.engine.logs import public_log
@@ -256,7 +255,7 @@ def _find_readers(connection: Connection, run_id: str, names: set[str]) -> str |
             is_own = kind != "judge" or job.name == run_id or erasures.is_unit_of(job.name, names)
             # A worker's call may show an answer where judges are watched, and nowhere else.
             is_own &= kind != CALL or (job.run_id or "").startswith("drift/")
-            if is_own and is_held(connection, job, is_dead):
+            if is_own and is_held(connection, job):
                 return f"{kind} {job.name}"
     if any(batch.run_id == run_id for batch in list_call_batches(connection, only_open=True)):
         return "a batch of calls at a provider"

@@ -4,14 +4,8 @@ from .claims import claim_work as claim_work
 # Hold a job while the block runs, unless a living process holds it already.
 from .claims import hold_if_free as hold_if_free
 
-# Whether a process was on this host and is there no more.
-from .claims import is_dead as is_dead
-
 # Seconds that a claim holds without renewal.
 from .claims import LEASE_S as LEASE_S
-
-# The name of this host; in a container, with the number of its processes' own name space.
-from .claims import name_host as name_host
 
 # How often who waits for a piece of work asks again.
 from .claims import POLL_S as POLL_S

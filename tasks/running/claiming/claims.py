@@ -8,31 +8,25 @@ What a killed process held is taken over at once on this host, and from another 
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
+from contextlib import contextmanager
 from uuid import uuid4
 
 from schemas.errors import StoreError
 from schemas.ledger.engine import Job
 from warehouse.ledger.engine.leases.jobs import Worker, end_jobs, hold_job, make_job, renew_jobs
+from warehouse.ledger.engine.leases.processes import name_host
 from warehouse.ledger.engine.leases.renewal import Renewal
 from warehouse.ledger.engine.ledger import Ledger
 
 LEASE_S = 90.0
 # How often who waits for a piece of work asks again.
 POLL_S = 0.5
-# Inode of the name space of processes that every Linux begins with (PROC_PID_INIT_INO).
-_FIRST_SPACE = 0xEFFFFFFC
 
 
 @contextmanager
-def claim_work(
-    ledger: Ledger, kind: str, name: str, *, what: str, lease_s: float = LEASE_S, wait_s: float = 0.0
-) -> Iterator[None]:
+def claim_work(ledger: Ledger, kind: str, name: str, *, what: str, wait_s: float = 0.0) -> Iterator[None]:
     """Hold the work `name` of a kind while the block runs.
 
     It waits up to `wait_s` for another holder first.
@@ -42,7 +36,7 @@ def claim_work(
     """
     give_up_at = time.monotonic() + wait_s
     while True:
-        with hold_if_free(ledger, make_job(kind, name), lease_s=lease_s) as held:
+        with hold_if_free(ledger, make_job(kind, name)) as held:
             if isinstance(held, Renewal):
                 yield
                 break
@@ -53,17 +47,17 @@ def claim_work(
         time.sleep(min(POLL_S, max(0.01, give_up_at - time.monotonic())))
     if held.is_lost:
         raise StoreError(
-            f"Another process has taken over {what}: this one did not renew its claim within {lease_s:g} s. What was paid for is kept."
+            f"Another process has taken over {what}: this one did not renew its claim within {LEASE_S:g} s. What was paid for is kept."
         )
 
 
 @contextmanager
-def hold_if_free(ledger: Ledger, job: Job, *, lease_s: float = LEASE_S) -> Iterator[Renewal | Job]:
+def hold_if_free(ledger: Ledger, job: Job) -> Iterator[Renewal | Job]:
     """Hold a job while the block runs, unless a living process holds it already.
 
     Gives what renews it, or the job as that process holds it.
     """
-    worker = make_worker(lease_s)
+    worker = make_worker()
     with ledger.write() as connection:
         found = hold_job(connection, job, worker)
     if found is not None:
@@ -74,7 +68,7 @@ def hold_if_free(ledger: Ledger, job: Job, *, lease_s: float = LEASE_S) -> Itera
         with ledger.write() as connection:
             return bool(renew_jobs(connection, worker))
 
-    renewal = Renewal(f"job-{job.kind}", renew, lease_s)
+    renewal = Renewal(f"job-{job.kind}", renew, LEASE_S)
     try:
         yield renewal
     finally:
@@ -83,32 +77,6 @@ def hold_if_free(ledger: Ledger, job: Job, *, lease_s: float = LEASE_S) -> Itera
             end_jobs(connection, job.kind, [job.name], worker.holder)
 
 
-def make_worker(lease_s: float = LEASE_S) -> Worker:
+def make_worker() -> Worker:
     """The process as one that takes jobs; each call is a holder of its own."""
-    return Worker(uuid4().hex, name_host(), os.getpid(), lease_s, is_dead)
-
-
-@cache
-def name_host() -> str:
-    """The name of this host; in a container, with the number of its processes' own name space.
-
-    A process can be looked for only where its number means the same: two containers may have one name.
-    """
-    with suppress(OSError):
-        space = Path("/proc/self/ns/pid").stat().st_ino
-        if space != _FIRST_SPACE:
-            return f"{platform.node()}/{space}"
-    return platform.node()
-
-
-def is_dead(host: str, process_id: int) -> bool:
-    """Whether a process was on this host and is there no more."""
-    if host != name_host():
-        return False
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    return Worker(uuid4().hex, name_host(), os.getpid(), LEASE_S)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 from schemas.ledger.engine import Job
-from tasks.running.claiming import LEASE_S, is_dead, make_worker
+from tasks.running.claiming import LEASE_S, make_worker
 from warehouse.ledger.engine.leases.jobs import (
-    Choice,
     defer_jobs,
     end_jobs,
     free_jobs,
@@ -48,9 +48,7 @@ def count_sharers(ledger: Ledger) -> int:
     """Processes that share a run now: this one, and one for every other worker."""
     own = os.environ.get(WORKER_VARIABLE, "")
     with ledger.read() as connection:
-        return 1 + sum(
-            job.name != own and is_held(connection, job, is_dead) for job in list_jobs(connection, WORKER)
-        )
+        return 1 + sum(job.name != own and is_held(connection, job) for job in list_jobs(connection, WORKER))
 
 
 class JobQueue:
@@ -65,22 +63,16 @@ class JobQueue:
     """
 
     def __init__(
-        self,
-        ledger: Ledger,
-        kind: str,
-        run_id: str | None = None,
-        *,
-        is_conducting: bool = False,
-        lease_s: float = LEASE_S,
+        self, ledger: Ledger, kind: str, run_id: str | None = None, *, is_conducting: bool = False
     ) -> None:
         self._ledger = ledger
         self._kind = kind
         self._run_id = run_id
         self._is_conducting = is_conducting
-        self._worker = make_worker(lease_s)
+        self._worker = make_worker()
         self._held: set[str] = set()
         self._lock = threading.Lock()
-        self._renewal = Renewal(f"jobs-{kind}", self._renew, lease_s)
+        self._renewal = Renewal(f"jobs-{kind}", self._renew, LEASE_S)
 
     def __enter__(self) -> Self:
         self._withdraw()
@@ -96,8 +88,8 @@ class JobQueue:
         """Put these jobs there and take those that no living process has."""
         with self._ledger.write() as connection:
             defer_jobs(connection, [make_job(self._kind, name) for name in names])
-            free_jobs(connection, self._worker.is_dead, self._kind)
-            taken = take_jobs(connection, self._worker, Choice(self._kind, len(names), names=names))
+            free_jobs(connection, self._kind)
+            taken = take_jobs(connection, self._worker, self._kind, len(names), names=names)
         return set(self._note(taken))
 
     def end_named(self, names: Collection[str]) -> None:
@@ -136,9 +128,20 @@ class JobQueue:
 
         With `names` only of these.
         """
-        taken = await self._run(self._take(most, lane, names, most_tries))
+        take_waiting = partial(
+            take_jobs, worker=self._worker, kind=self._kind, most=most, run_id=self._run_id, lane=lane,
+            names=names, most_tries=most_tries,
+        )  # fmt: skip
+
+        def take(connection: Connection) -> list[Job]:
+            taken = take_waiting(connection)
+            if not taken and free_jobs(connection, self._kind):
+                taken = take_waiting(connection)
+            return taken
+
+        taken = await self._run(take)
         self._note(taken)
-        return list(taken)
+        return taken
 
     async def list_left(self) -> list[Job]:
         """All jobs of the run that are not done, held or not."""
@@ -180,23 +183,6 @@ class JobQueue:
     async def _run(self, operation: Operation[T], names: Collection[str] = ()) -> T:
         row = name_job_row(self._kind, min(names, default=""))
         return await self._ledger.writer.run_async(operation, row)
-
-    def _take(
-        self,
-        most: int,
-        lane: str,
-        names: Collection[str] | None,
-        most_tries: int | None,
-    ) -> Callable[[Connection], Sequence[Job]]:
-        which = Choice(self._kind, most, self._run_id, lane, names, most_tries)
-
-        def take(connection: Connection) -> list[Job]:
-            taken = take_jobs(connection, self._worker, which)
-            if not taken and free_jobs(connection, self._worker.is_dead, self._kind):
-                taken = take_jobs(connection, self._worker, which)
-            return taken
-
-        return take
 
     def _note(self, taken: Sequence[Job]) -> list[str]:
         names = [job.name for job in taken]

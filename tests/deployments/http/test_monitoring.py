@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -28,6 +29,16 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import Limit, insert_limit
 
 MONITORING = Path(__file__).parents[3] / "deployments/server/monitoring"
+# Classes that Grafana's makers generate from its schemas; Grafana itself is in no package registry.
+CLASSES = "grafana-foundation-sdk==1769699998!10.1.0"
+READ_AND_WRITTEN = """
+import json, sys
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
+register_default_plugins()
+print(JSONEncoder().encode(Dashboard.from_json(json.load(open(sys.argv[1])))))
+"""
 
 
 @pytest.fixture
@@ -98,6 +109,42 @@ def test_the_rules_are_heard_when_they_should_be_and_not_before() -> None:
     for words in (("check", "rules", "alerts.yaml"), ("test", "rules", "alerts.test.yaml")):
         done = subprocess.run([promtool, *words], cwd=MONITORING, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_grafanas_classes_know_all_that_the_dashboard_says(tmp_path: Path) -> None:
+    """What they do not know is lost where they read the dashboard and write it again.
+
+    Grafana ignores it.
+    """
+    installed = tmp_path / "classes"
+    subprocess.run(
+        [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--target", str(installed), CLASSES],
+        check=True,
+    )
+
+    def find_lost(dashboard: dict[str, Any]) -> list[str]:
+        (tmp_path / "dashboard.json").write_text(json.dumps(dashboard), "utf-8")
+        written = subprocess.run(
+            [sys.executable, "-c", READ_AND_WRITTEN, str(tmp_path / "dashboard.json")],
+            env={"PYTHONPATH": str(installed)}, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        return list(iter_lost(dashboard, json.loads(written)))
+
+    dashboard = json.loads((MONITORING / "grafana.json").read_text("utf-8"))
+    assert find_lost(dashboard) == []
+    dashboard["panels"][1]["targets"][0]["legend"] = "{{run}}"
+    assert find_lost(dashboard) == ["panels 1 targets 0 legend"]
+
+
+def iter_lost(said: Any, kept: Any, place: str = "") -> Iterator[str]:
+    """The places of what is said and not kept."""
+    if isinstance(said, dict | list) and type(said) is type(kept):
+        for name, value in said.items() if isinstance(said, dict) else enumerate(said):
+            is_there = name in kept if isinstance(kept, dict) else name < len(kept)
+            yield from iter_lost(value, kept[name] if is_there else None, f"{place} {name}".strip())
+    elif said != kept:
+        yield place
 
 
 @pytest.mark.long

@@ -32,7 +32,8 @@ from tasks.models.registry import RegisteredModel, Registry
 from tests.tasks.exam.answer_rows import read_response_rows
 from tests.warehouse.bank_rows import BANK
 from warehouse.ledger.engine.copies.files import restore_ledger
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
+from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import runs, sessions
 from warehouse.ledger.exam import sittings
@@ -188,6 +189,22 @@ class AnsweringClient:
         )
 
 
+class WorldClock:
+    """The clock of a world, which is believed as it is."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __call__(self) -> float:
+        return self._world.now
+
+    def look(self, connection: Connection) -> None:
+        """Nothing to compare with."""
+
+    def has_passed(self, moment: str, since: str) -> bool:
+        return moment <= write_moment(self._world.now)
+
+
 @dataclass
 class World:
     """A ledger with one published run, and the means to act in it."""
@@ -204,8 +221,9 @@ class World:
     def keys(self) -> KeyFile:
         return open_keys(self.settings)
 
-    def clock(self) -> float:
-        return self.now
+    @property
+    def clock(self) -> WorldClock:
+        return WorldClock(self)
 
     def sessions(self, model: str = "alpha") -> list[dict[str, Any]]:
         with self.ledger.read() as connection:

@@ -360,11 +360,6 @@ def test_what_a_commit_that_nobody_answered_kept_is_not_done_again(
         assert ledger.writer.run(count) == (2 if is_kept else 3)
 
 
-def never(host: str, process_id: int) -> bool:
-    """Of a process on another host nobody knows that it is gone."""
-    return False
-
-
 @pytest.mark.service
 def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
     server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
@@ -372,7 +367,7 @@ def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
     url = server.new_ledger_url()
 
     def take(connection: Connection, name: str) -> None:
-        hold_job(connection, make_job("judge", name), Worker("a", "far", 1, 0.1, never))
+        hold_job(connection, make_job("judge", name), Worker("a", "far", 1, 0.1))
 
     with open_ledger(url) as ledger, ledger.write() as connection:
         take(connection, "before")
@@ -385,12 +380,12 @@ def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
         time.sleep(0.2)
         with ledger.read() as connection:
             found = list_jobs(connection, "judge")
-            assert {job.name: is_held(connection, job, never) for job in found} == {
+            assert {job.name: is_held(connection, job) for job in found} == {
                 "before": True,
                 "after": False,
             }
             monkeypatch.setattr(clock, "GRACE_S", 0.0)
-            assert not any(is_held(connection, job, never) for job in found)
+            assert not any(is_held(connection, job) for job in found)
 
 
 @pytest.mark.service

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, func, select, union, update
 
 from warehouse.ledger.engine.inserting import insert_into
-from warehouse.ledger.engine.leases.processes import ProcessLease, read_lease
+from warehouse.ledger.engine.leases.processes import read_lease
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import HotStatement, Later, iter_chunks
 from warehouse.ledger.engine.tables import NOT_EXAM, call_batches, llm_calls, runs
@@ -45,9 +45,8 @@ class NewCall:
 class FoundCall:
     """What the ledger already knew of a call.
 
-    It is `done` with its reply, `started` (killed in flight) or `failed`. `held_by` is the process that makes the call at this
-    moment: it is not the caller's then. `is_batched` says that it is in a batch under way, which no process need be at work
-    on.
+    It is `done` with its reply, `started` (killed in flight) or `failed`. `is_held` says that another process makes the call at
+    this moment, `is_batched` that it is in a batch under way, which no process need be at work on.
     """
 
     status: str
@@ -58,13 +57,13 @@ class FoundCall:
     latency_ms: float | None
     attempts: int
     holder: str | None
-    held_by: ProcessLease | None = None
+    is_held: bool = False
     is_batched: bool = False
 
     @property
     def is_free(self) -> bool:
         """Whether nobody else has the call under way."""
-        return self.held_by is None and not self.is_batched
+        return not (self.is_held or self.is_batched)
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class FinishedCall:
 
 _CALLS = llm_calls.c
 _BY_KEY = _CALLS.call_key == bindparam("key")
-_FOUND = tuple(name for name in FoundCall.__dataclass_fields__ if name not in ("held_by", "is_batched"))
+_FOUND = tuple(name for name in FoundCall.__dataclass_fields__ if name not in ("is_held", "is_batched"))
 _FIRST = (*NewCall.__dataclass_fields__, "status", "attempts", "started_at")
 _LAST = (
     *(name for name in FinishedCall.__dataclass_fields__ if name not in ("call_key", "holder")),
@@ -126,17 +125,13 @@ def begin_call(connection: Connection, call: NewCall) -> Later[bool]:
 
 
 def start_call(
-    connection: Connection,
-    call: NewCall,
-    *,
-    instead_of: str | None = None,
-    price_lost: Callable[[], float] = float,
+    connection: Connection, call: NewCall, *, price_lost: Callable[[], float] = float
 ) -> FoundCall | None:
     """Write the `started` row and return what was there before: null for a new call.
 
     A `done` call is returned with its reply and left as it is: it must not be sent again. So is one that a living process has
-    under way, with `held_by`, and one in a batch under way, with `is_batched`; `instead_of` names a holder that is known to be dead. What `price_lost` says is booked where the
-    call was in flight when its process ended: the most that it may have cost.
+    under way, with `is_held`, and one in a batch under way, with `is_batched`. What `price_lost` says is booked where the call
+    was in flight when its process ended: the most that it may have cost.
     """
     while True:
         found = find_call(connection, call.call_key)
@@ -147,12 +142,11 @@ def start_call(
             continue
         if found.status == "done":
             return found
-        if found.status == "started" and found.holder not in (None, call.holder, instead_of):
+        if found.status == "started" and found.holder not in (None, call.holder):
             if str(found.holder).startswith(BATCH_PREFIX) and _is_under_way(connection, str(found.holder)):
                 return replace(found, is_batched=True)
-            lease = read_lease(connection, str(found.holder))
-            if lease is not None and not lease.is_expired:
-                return replace(found, held_by=lease)
+            if read_lease(connection, str(found.holder)) is not None:
+                return replace(found, is_held=True)
         if _take_over(connection, call, found, price_lost() if found.status == "started" else 0.0):
             return found
 

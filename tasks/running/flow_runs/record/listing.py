@@ -10,8 +10,8 @@ from datetime import datetime
 from psutil import AccessDenied, NoSuchProcess, Process
 
 from schemas.ledger.engine import FlowRun
-from tasks.running.claiming import is_dead, name_host
 from warehouse.ledger.engine.leases.clock import TOLERANCE_S, is_lapsed
+from warehouse.ledger.engine.leases.processes import is_dead, name_host
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.runs.flow_runs import end_lost_run, list_flow_runs, list_unended_runs
 

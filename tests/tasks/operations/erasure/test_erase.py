@@ -29,7 +29,7 @@ from tasks.exchange.editions import iter_sittings, read_edition
 from tasks.models import CALL
 from tasks.operations.erasure.scope import Scope, plan_erasure
 from tasks.running import Progress
-from tasks.running.claiming import claim_work, is_dead, name_host
+from tasks.running.claiming import claim_work
 from tasks.watching import find_run
 from tasks.watching.answers import list_answers, read_answer, read_excerpts
 from tests.deployments.test_cli import invoke
@@ -55,7 +55,8 @@ from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.copies.backups import note_backup
 from warehouse.ledger.engine.leases.clock import Time
-from warehouse.ledger.engine.leases.jobs import Choice, Worker, defer_jobs, list_jobs, make_job, take_jobs
+from warehouse.ledger.engine.leases.jobs import Worker, defer_jobs, list_jobs, make_job, take_jobs
+from warehouse.ledger.engine.leases.processes import name_host
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
@@ -420,11 +421,11 @@ def test_what_the_policy_is_about_to_erase_is_not_borrowed_by_one_run_after_the_
 def test_a_call_whose_process_was_killed_is_erased_with_the_answer_that_it_shows(settings: Settings) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    killed = Worker("killed", name_host(), gone.pid, 90.0, is_dead)
+    killed = Worker("killed", name_host(), gone.pid, 90.0)
     asked = {"request": {"messages": [{"role": "user", "content": MARKERS[0]}]}}
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         defer_jobs(connection, [make_job(CALL, "a", "drift/autumn/2026-12", details=asked)])
-        assert len(take_jobs(connection, killed, Choice(CALL, 1))) == 1
+        assert len(take_jobs(connection, killed, CALL, 1)) == 1
     erase(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         assert list_jobs(connection, CALL) == []

@@ -148,7 +148,7 @@ def test_a_run_stands_in_the_ledger_with_its_counts_and_nothing_else(ledger: Led
 
 
 def test_a_run_whose_process_was_killed_is_lost_and_one_on_another_host_may_still_run(ledger: Ledger) -> None:
-    from tasks.running.claiming import name_host
+    from warehouse.ledger.engine.leases.processes import name_host
 
     # The child has ended and was waited for: no process has its number now.
     if (child := os.fork()) == 0:
@@ -181,7 +181,7 @@ def test_a_run_of_another_host_that_renews_no_more_is_ended_once_and_told_once(l
 
 
 def test_a_living_run_of_this_host_that_did_not_renew_in_time_is_not_ended(ledger: Ledger) -> None:
-    from tasks.running.claiming import name_host
+    from warehouse.ledger.engine.leases.processes import name_host
 
     begin(ledger, "a", host=name_host(), process_id=os.getpid(), lease_s=-1.0)
     assert end_lost_runs(ledger) == []

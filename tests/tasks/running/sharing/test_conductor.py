@@ -22,7 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def test_a_run_is_conducted_once_and_waits_for_another_process_only_when_its_own_is_gone(
-    home: Settings,
+    home: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_ledger(home.ledger_address) as ledger:
 
@@ -32,7 +32,11 @@ def test_a_run_is_conducted_once_and_waits_for_another_process_only_when_its_own
 
         def find_waiting(*, is_dead: bool) -> list[object]:
             with ledger.write() as connection:
-                free_jobs(connection, lambda _host, _process: is_dead)
+                with monkeypatch.context() as patch:
+                    patch.setattr(
+                        "warehouse.ledger.engine.leases.jobs.is_dead", lambda _host, _process: is_dead
+                    )
+                    free_jobs(connection)
                 waiting = list_waiting(connection, worker="host-1", closed_lanes="batches ", most_tries=2)
                 found = [read_job(connection, *key) for key in waiting]
             return [job.details for job in found if job is not None]

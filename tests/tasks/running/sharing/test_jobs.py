@@ -16,7 +16,6 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.running.sharing import MOST_TRIES, JobQueue
 from warehouse.ledger.engine.leases.jobs import (
-    Choice,
     Worker,
     end_jobs,
     free_jobs,
@@ -77,30 +76,32 @@ def test_jobs_are_taken_once_in_their_order_and_lane_and_those_that_failed_last(
     assert list_names(ledger) == {}, "what waits is withdrawn by who conducts, and what was held waited again"
 
 
-def test_who_goes_on_in_another_way_than_one_that_was_killed_finds_its_jobs(ledger: Ledger) -> None:
-    killed = Worker("killed", "host", 1, 90.0, lambda *_: False)
+def test_who_goes_on_in_another_way_than_one_that_was_killed_finds_its_jobs(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = Worker("killed", "host", 1, 90.0)
 
     async def work() -> list[str]:
         with JobQueue(ledger, "sit", "r") as jobs:
             await jobs.defer({"a": "batches x", "b": "batches x"})
             with ledger.write() as connection:
-                take_jobs(connection, killed, Choice("sit", 1, "r"))
+                take_jobs(connection, killed, "sit", 1, run_id="r")
             await jobs.defer({"a": "x", "b": "x"})
             assert await take(jobs, 9, "x") == ["b"]
             # What is held stays as its holder has it, and is moved when that is gone.
             with ledger.write() as connection:
-                free_jobs(connection, lambda holder, _: True)
+                monkeypatch.setattr("warehouse.ledger.engine.leases.jobs.is_dead", lambda *_: True)
+                free_jobs(connection)
             await jobs.defer({"a": "x", "b": "x"})
             return await take(jobs, 9, "x")
 
     assert "a" in asyncio.run(work())
 
 
-def test_who_was_stopped_for_too_long_ends_nothing_of_who_has_its_job_now(ledger: Ledger) -> None:
-    stopped, later = (
-        Worker(name, "host", number, 90.0, lambda *_: False) for number, name in enumerate("ab")
-    )
-    choice = Choice("sit", 1, "r")
+def test_who_was_stopped_for_too_long_ends_nothing_of_who_has_its_job_now(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped, later = (Worker(name, "host", number, 90.0) for number, name in enumerate("ab"))
 
     async def defer() -> None:
         with JobQueue(ledger, "sit", "r") as jobs:
@@ -108,11 +109,12 @@ def test_who_was_stopped_for_too_long_ends_nothing_of_who_has_its_job_now(ledger
 
     asyncio.run(defer())
     with ledger.write() as connection:
-        assert [job.name for job in take_jobs(connection, stopped, choice)] == ["s"]
-        assert free_jobs(connection, lambda *_: False) == 0
-        assert take_jobs(connection, later, choice) == []
-        assert free_jobs(connection, lambda *_: True) == 1
-        assert [job.name for job in take_jobs(connection, later, choice)] == ["s"]
+        assert [job.name for job in take_jobs(connection, stopped, "sit", 1)] == ["s"]
+        assert free_jobs(connection) == 0
+        assert take_jobs(connection, later, "sit", 1) == []
+        monkeypatch.setattr("warehouse.ledger.engine.leases.jobs.is_dead", lambda *_: True)
+        assert free_jobs(connection) == 1
+        assert [job.name for job in take_jobs(connection, later, "sit", 1)] == ["s"]
         end_jobs(connection, "sit", ["s"], stopped.holder)
         give_back_jobs(connection, "sit", ["s"], stopped.holder, problem="no")
         (job,) = list_jobs(connection, "sit", "r")

@@ -9,7 +9,6 @@ import pytest
 from deployments.flow_runs.server import do_jobs
 from deployments.home import create_home
 from schemas.settings import Settings, load_settings
-from tasks.running.claiming import is_dead
 from tasks.running.sharing import CONDUCTED
 from tests.tasks.test_call_jobs import FOUR, claim, start_candidates
 from tests.warehouse.ledger.postgresql import PostgresqlServer
@@ -67,7 +66,7 @@ def test_who_conducts_in_the_place_of_another_waits_until_all_that_it_held_has_l
     claim({"home": home.home, "ledger_url": home.ledger_address}, run_count=1)
     create_home(home)
     begun = {"flow": "league", "parameters": {"league_id": "one"}}
-    gone = [Worker(f"gone-{lease_s}", "elsewhere", 7, lease_s, is_dead) for lease_s in (0.0, 5.0)]
+    gone = [Worker(f"gone-{lease_s}", "elsewhere", 7, lease_s) for lease_s in (0.0, 5.0)]
     with open_ledger(home.ledger_address) as ledger, start_candidates(5) as server:
         monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
         with ledger.write() as connection:

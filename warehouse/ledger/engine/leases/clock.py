@@ -155,11 +155,6 @@ class ClockReading:
     problem: str | None
 
     @property
-    def host_ahead_s(self) -> float:
-        """Seconds that this host's clock is ahead of the database's; negative where it is behind."""
-        return self.host - self.database
-
-    @property
     def ahead_of_last_s(self) -> float | None:
         """Seconds since the logs' last entry by the database's clock, negative if it is behind."""
         return None if self.last is None else self.database - self.last
@@ -176,24 +171,6 @@ class Clock(Protocol):
 
     def has_passed(self, moment: str, since: str) -> bool:
         """See Time.has_passed."""
-
-
-class GivenClock:
-    """A clock that is believed as it is: what tests inject."""
-
-    def __init__(self, read: Callable[[], float]) -> None:
-        self._read = read
-
-    def __call__(self) -> float:
-        """Seconds since 1970."""
-        return self._read()
-
-    def look(self, connection: Connection) -> None:
-        """Nothing to compare with."""
-
-    def has_passed(self, moment: str, since: str) -> bool:
-        """Whether the moment is not later than now."""
-        return moment <= write_moment(self._read())
 
 
 class LedgerClock:

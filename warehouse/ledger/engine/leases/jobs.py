@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select, update
 from schemas.ledger.engine import Job
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine.leases.processes import is_dead
 from warehouse.ledger.engine.many import list_values
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.rows import read_row, read_rows
@@ -26,33 +27,12 @@ class Worker:
     Attributes:
         holder: drawn anew for whoever takes jobs in it.
         lease_s: how long it holds what it took, unless it renews.
-        is_dead: whether a process of that number on a host is known to be no more.
     """
 
     holder: str
     host: str
     process_id: int
     lease_s: float
-    is_dead: Callable[[str, int], bool]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which jobs are taken.
-
-    Attributes:
-        run_id: of this run; null for any.
-        lane: of this lane; null for all.
-        names: these; null for all.
-        most_tries: those that failed less often; null for all.
-    """
-
-    kind: str
-    most: int
-    run_id: str | None = None
-    lane: str | None = None
-    names: Collection[str] | None = None
-    most_tries: int | None = None
 
 
 def make_job(
@@ -108,7 +88,7 @@ def list_waiting(
     ]
 
 
-def is_held(connection: Connection, job: Job, is_dead: Callable[[str, int], bool]) -> bool:
+def is_held(connection: Connection, job: Job) -> bool:
     """Whether a process holds the job that is there, as far as anybody knows."""
     if job.holder is None or job.host is None or job.process_id is None or job.expires_at is None:
         return False
@@ -129,12 +109,12 @@ def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
         connection.execute(first, [job.as_values() for job in waiting])
 
 
-def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind: str | None = None) -> int:
+def free_jobs(connection: Connection, kind: str | None = None) -> int:
     """Let jobs of holders that are gone wait again; how many; who is ending one counts not."""
     held = select(jobs).where(jobs.c.holder.is_not(None))
     if kind is not None:
         held = held.where(jobs.c.kind == kind)
-    gone = [job for job in read_rows(connection, Job, held) if not is_held(connection, job, is_dead)]
+    gone = [job for job in read_rows(connection, Job, held) if not is_held(connection, job)]
     for job in gone:
         same = (
             jobs.c.kind == job.kind,
@@ -147,21 +127,34 @@ def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind:
     return len(gone)
 
 
-def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job]:
-    """Take jobs that wait, those that failed last, without waiting for others' transactions."""
-    chosen = [jobs.c.kind == which.kind, jobs.c.holder.is_(None)]
-    if which.run_id is not None:
-        chosen.append(jobs.c.run_id == which.run_id)
-    if which.lane is not None:
-        chosen.append(jobs.c.lane == which.lane)
-    if which.names is not None:
-        chosen.append(jobs.c.name.in_(list_values(connection, which.names)))
-    if which.most_tries is not None:
-        chosen.append(jobs.c.tries < which.most_tries)
-    query = select(jobs).where(*chosen).order_by(*_ORDER).limit(which.most).with_for_update(skip_locked=True)
+def take_jobs(
+    connection: Connection,
+    worker: Worker,
+    kind: str,
+    most: int,
+    *,
+    run_id: str | None = None,
+    lane: str | None = None,
+    names: Collection[str] | None = None,
+    most_tries: int | None = None,
+) -> list[Job]:
+    """Take jobs that wait, those that failed last, without waiting for others' transactions.
+
+    Only those of the run, of the lane, of these names, and that failed less often; null for all.
+    """
+    chosen = [jobs.c.kind == kind, jobs.c.holder.is_(None)]
+    if run_id is not None:
+        chosen.append(jobs.c.run_id == run_id)
+    if lane is not None:
+        chosen.append(jobs.c.lane == lane)
+    if names is not None:
+        chosen.append(jobs.c.name.in_(list_values(connection, names)))
+    if most_tries is not None:
+        chosen.append(jobs.c.tries < most_tries)
+    query = select(jobs).where(*chosen).order_by(*_ORDER).limit(most).with_for_update(skip_locked=True)
     taken = read_rows(connection, Job, query)
     if taken:
-        _hold(connection, _are(which.kind, [job.name for job in taken], connection), worker)
+        _hold(connection, _are(kind, [job.name for job in taken], connection), worker)
     return taken
 
 
@@ -175,7 +168,7 @@ def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
         found = read_job(connection, job.kind, job.name)
         if found is None:
             continue
-        if is_held(connection, found, worker.is_dead):
+        if is_held(connection, found):
             return found
         same = (jobs.c.kind == job.kind) & (jobs.c.name == job.name)
         same &= jobs.c.holder.is_(None) if found.holder is None else jobs.c.holder == found.holder

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import platform
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -12,28 +17,25 @@ from warehouse.ledger.engine.tables import process_leases
 
 # Leases that ran out so long ago are removed: nobody asks for a lease that is not there in another way.
 _KEPT_S = 86_400.0
+# Inode of the name space of processes that every Linux begins with (PROC_PID_INIT_INO).
+_FIRST_SPACE = 0xEFFFFFFC
 
 
-@dataclass(frozen=True)
-class ProcessLease:
-    """A process that makes calls: its lease's end, and whether that was over when read."""
+class ProcessLease(NamedTuple):
+    """A process that makes calls."""
 
-    holder: str
     host: str
     process_id: int
-    expires_at: str
-    is_expired: bool = False
 
 
 def read_lease(connection: Connection, holder: str) -> ProcessLease | None:
-    """The lease of a process; null for one that ended, or never began."""
-    columns = (process_leases.c[name] for name in ("holder", "host", "process_id", "expires_at"))
-    row = connection.execute(select(*columns).where(process_leases.c.holder == holder)).first()
-    if row is None:
+    """Which process it is, as long as it lives as far as anybody knows; null for one that ended."""
+    columns = process_leases.c
+    query = select(columns.host, columns.process_id, columns.expires_at).where(columns.holder == holder)
+    row = connection.execute(query).first()
+    if row is None or is_dead(row.host, row.process_id) or is_lapsed(connection, row.expires_at):
         return None
-    return ProcessLease(
-        row.holder, row.host, row.process_id, row.expires_at, is_lapsed(connection, row.expires_at)
-    )
+    return ProcessLease(row.host, row.process_id)
 
 
 def count_live_processes(connection: Connection) -> dict[str, int]:
@@ -70,3 +72,29 @@ def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> None:
 def close_lease(connection: Connection, holder: str) -> None:
     """End it: what the process left under way is anybody's."""
     connection.execute(delete(process_leases).where(process_leases.c.holder == holder))
+
+
+@cache
+def name_host() -> str:
+    """The name of this host; in a container, with the number of its processes' own name space.
+
+    A process can be looked for only where its number means the same: two containers may have one name.
+    """
+    with suppress(OSError):
+        space = Path("/proc/self/ns/pid").stat().st_ino
+        if space != _FIRST_SPACE:
+            return f"{platform.node()}/{space}"
+    return platform.node()
+
+
+def is_dead(host: str, process_id: int) -> bool:
+    """Whether a process was on this host and is there no more."""
+    if host != name_host():
+        return False
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
