@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from deployments.flow_runs import send_what_is_left
@@ -20,6 +21,9 @@ from schemas.errors import FlowError
 from schemas.settings import Settings
 from tasks.running.counts import compute_counts, render_markdown
 from tasks.running.flow_runs import check_ingested, check_judged, check_sat, check_written
+from tests.deployments.test_cli import invoke
+from warehouse.lake import store, upgrade
+from warehouse.lake.attach import attach_lake
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
@@ -100,6 +104,22 @@ def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(ingest
     (papers / "next.txt").write_text(PAPER.replace("月球", "火星"), encoding="utf-8")
     third, _ = run(home, "ingest", str(papers), "--no-server", program=ingested.warm)
     assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)
+
+
+def test_an_ingest_attaches_the_lake_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, paper = tmp_path / "home", tmp_path / "paper.txt"
+    create_home(Settings(home=home))
+    paper.write_text(PAPER, encoding="utf-8")
+    attached: list[bool] = []
+
+    def counted(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        attached.append(read_only)
+        return attach_lake(settings, read_only=read_only)
+
+    for module in (store, upgrade):
+        monkeypatch.setattr(module, "attach_lake", counted)
+    done = invoke(home, "ingest", str(paper), "--no-server", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["question_count"], attached) == (0, 2, [False])
 
 
 def test_a_flow_in_which_nothing_succeeded_fails_with_ids_and_counts() -> None:
