@@ -115,7 +115,10 @@ def _preload() -> None:
 
 
 def _keep_loaded() -> None:
-    """What is loaded stays: a collection in a child would write to every page it shares with this process."""
+    """Keep what is loaded from the collector.
+
+    A collection in a child would write to every page that it shares with this process.
+    """
     gc.collect()
     gc.freeze()
 

@@ -130,7 +130,7 @@ def _make_flow(function: Callable[P, T]) -> Flow[P, T]:
 def _leave_plain(
     serialize: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What makes JSON of parameters, and is asked only where they are no JSON yet: it imports FastAPI."""
+    """Make JSON of parameters by Prefect only where they are none yet: it imports FastAPI."""
 
     def serialized(parameters: dict[str, Any]) -> dict[str, Any]:
         return dict(parameters) if _is_plain(parameters) else serialize(parameters)

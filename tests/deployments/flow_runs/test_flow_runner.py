@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from deployments.flow_runs import send_what_is_left
@@ -21,9 +20,6 @@ from schemas.errors import FlowError
 from schemas.settings import Settings
 from tasks.running.counts import compute_counts, render_markdown
 from tasks.running.flow_runs import check_ingested, check_judged, check_sat, check_written
-from tests.deployments.test_cli import invoke
-from warehouse.lake import store, upgrade
-from warehouse.lake.attach import attach_lake
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
@@ -106,20 +102,34 @@ def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(ingest
     assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)
 
 
-def test_an_ingest_attaches_the_lake_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home, paper = tmp_path / "home", tmp_path / "paper.txt"
-    create_home(Settings(home=home))
-    paper.write_text(PAPER, encoding="utf-8")
-    attached: list[bool] = []
+# What a command starts DuckDB for, as its last line.
+COUNT = """
+import sys, duckdb
+connect, started = duckdb.connect, []
+def counted(*given, **named):
+    started.append(given)
+    return connect(*given, **named)
+duckdb.connect = counted
+from deployments.cli import app
+app(sys.argv[1:], standalone_mode=False)
+print("DuckDB started:", len(started))
+"""
 
-    def counted(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-        attached.append(read_only)
-        return attach_lake(settings, read_only=read_only)
 
-    for module in (store, upgrade):
-        monkeypatch.setattr(module, "attach_lake", counted)
-    done = invoke(home, "ingest", str(paper), "--no-server", "--json")
-    assert (done.exit_code, json.loads(done.stdout)["question_count"], attached) == (0, 2, [False])
+@pytest.mark.parametrize("command", [["ingest", "paper.txt", "--no-server"], ["status"]])
+def test_a_short_command_attaches_the_lake_once(command: list[str], tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    create_home(settings)
+    (tmp_path / "paper.txt").write_text(PAPER, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT, *command],
+        env=os.environ | {"PROCTOR_HOME": str(settings.home)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("DuckDB started: 1\n"), done.stdout
 
 
 def test_a_flow_in_which_nothing_succeeded_fails_with_ids_and_counts() -> None:
