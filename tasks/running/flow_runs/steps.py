@@ -123,7 +123,7 @@ def _make_flow(function: Callable[P, T]) -> Flow[P, T]:
     made: Flow[P, T] = prefect.flow(name=function.__name__, flow_run_name=name_run, **RECORDED)(function)
     # Afterwards: parameters and their kinds are those of the function itself.
     made.fn = _begin_at_home(function)
-    made.serialize_parameters = _leave_plain(made.serialize_parameters)  # type: ignore[method-assign]
+    made.serialize_parameters = _leave_plain(made.serialize_parameters)  # type: ignore[assignment, method-assign]
     return made
 
 
