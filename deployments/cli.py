@@ -15,7 +15,23 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-import typer
+_FIRST_LOOK, _LATER_LOOKS = 500_000, 50_000
+
+
+def _collect_late() -> None:
+    """Have the first look for garbage after so many objects as few commands make.
+
+    What is made until then are modules, which stay: to look among them for what is gone is a twentieth of what a short command costs.
+    """
+    if _settle not in gc.callbacks:
+        gc.callbacks.append(_settle)
+        gc.set_threshold(_FIRST_LOOK, 20, 50)
+
+
+def _settle(phase: str, _: object) -> None:
+    if phase == "stop":
+        gc.callbacks.remove(_settle)
+        gc.set_threshold(_LATER_LOOKS, 20, 50)
 
 
 def _speak_utf8() -> None:
@@ -23,19 +39,24 @@ def _speak_utf8() -> None:
 
     Files of ours are UTF-8, also those that a library reads as the locale has it. A terminal is written to in its own encoding.
     """
-    is_own = any(Path(part).name == "proctor" or part == "deployments.cli" for part in sys.orig_argv)
-    if is_own and not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
+    if _IS_OWN and not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
         again = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
         os.execve(sys.executable, again, {**os.environ, "PYTHONUTF8": "1"})  # noqa: S606 (itself again)
-    if is_own and sys.flags.utf8_mode and locale.getencoding().lower() not in ("utf-8", "ansi_x3.4-1968"):
+    if _IS_OWN and sys.flags.utf8_mode and locale.getencoding().lower() not in ("utf-8", "ansi_x3.4-1968"):
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper) and stream.isatty():
                 stream.reconfigure(encoding=locale.getencoding(), errors="replace")
 
 
+# Whether this process was started as the command line, and not by who imports it.
+_IS_OWN = any(Path(part).name == "proctor" or part == "deployments.cli" for part in sys.orig_argv)
 _speak_utf8()
+if _IS_OWN:
+    _collect_late()
 # Pydantic would look through every installed distribution for plugins, in each command.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
+import typer  # noqa: E402 - after the process is what it is to be
 
 from deployments.command_line import ListedGroup, load_command  # noqa: E402 - libraries read stubs of ours at once
 from schemas.errors import INTERRUPTED  # noqa: E402
@@ -85,8 +106,7 @@ def main() -> None:
 
     A mistake of the user's is one sentence on standard error, never a stack trace.
     """
-    # Modules that are imported stay; to look for garbage among them 500 times is a tenth of what a flow's command costs.
-    gc.set_threshold(50_000, 20, 50)
+    _collect_late()
     try:
         app()
     except SystemExit as end:

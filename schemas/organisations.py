@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Final
+
+from schemas import patterns as re
 
 # Separators, marks of punctuation, and characters that nobody sees.
 _LEFT_OUT = ("Z", "P", "C")

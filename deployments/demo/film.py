@@ -12,7 +12,6 @@ import html
 import json
 import os
 import pty
-import re
 import shutil
 import struct
 import subprocess
@@ -28,6 +27,7 @@ from typing import Final
 from deployments.demo.reviewing import fill_workbook, read_verdicts
 from deployments.demo.run import ANNOTATORS, DEMO_SETTINGS, HERE, MONTHS, PAPERS
 from deployments.demo.simulation import serving_models
+from schemas import patterns as re
 from schemas.settings import load_settings
 
 COLUMNS: Final = 100

@@ -6,12 +6,12 @@ Keys of models go to the processes that call models, and to no other.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from schemas import patterns as re
 from schemas.errors import RegistryError
 from schemas.settings import FREE_SUFFIX, PREFIX, Settings
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,6 +15,7 @@ from deployments.model_server.profile import (
     draw_normal,
     draw_uniform,
 )
+from schemas import patterns as re
 from tasks.texts import read_texts
 
 # Questions differ in difficulty by this many logits (standard deviation), the same for all models.

@@ -11,11 +11,11 @@ plain text, so that a model reads the lines as they are.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields
 from typing import Any, Final
 
 from deployments.model_server.profile import WritingTraits, draw_uniform
+from schemas import patterns as re
 from tasks.questions import fill_blanks, has_blank
 from tasks.texts import read_texts
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import Final
 
@@ -15,6 +14,7 @@ from deployments.model_server.key import (
     hash_question,
 )
 from deployments.model_server.profile import ServerProfile, SimulatedModel, draw_uniform
+from schemas import patterns as re
 from schemas.judgements import ERROR_CLASSES
 from schemas.vocabulary import LANGUAGES
 from tasks.judging import JudgedParts, find_address

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.lazy import pl
 from tasks.exam import extract_answer

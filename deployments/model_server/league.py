@@ -8,7 +8,6 @@ its author's family and, where one was planted, a template that does not hold.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +19,7 @@ from deployments.model_server.profile import (
     draw_normal,
     draw_uniform,
 )
+from schemas import patterns as re
 from tasks.league import extract_sections
 from tasks.questions import compute_short_rank
 from tasks.texts import read_texts

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
 from deployments.model_server.profile import SimulatedModel, draw_index, draw_uniform
+from schemas import patterns as re
 from tasks.texts import read_texts
 
 _LENGTH = re.compile(r"(?<!\d)(\d++)\s*个(?:汉)?字")

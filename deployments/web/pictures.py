@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from markupsafe import Markup, escape
 from deployments.web.lake import Kept, LakeDoor
 from deployments.web.originals import Sights
 from deployments.web.show import say
+from schemas import patterns as re
 from schemas.errors import DocumentError, StoreError
 from schemas.settings import Settings
 from tasks.ingest.originals import cut_picture, land_picture, take_picture

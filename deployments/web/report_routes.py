@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -16,6 +15,7 @@ from deployments.auth import SignedIn
 from deployments.web.pages import render_doors, render_page
 from deployments.web.run_routes import open_lake_for
 from deployments.web.visitor import Config, Watcher, read_sight
+from schemas import patterns as re
 from schemas.settings import Settings
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
 from tasks.report import REPORTS, name_team_folder, read_models

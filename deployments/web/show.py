@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
@@ -13,6 +12,7 @@ import yaml
 from markupsafe import Markup, escape
 from starlette.requests import Request
 
+from schemas import patterns as re
 from tasks.questions import QuestionContent
 from tasks.questions.display import render_line, render_text
 from tasks.review import LANGUAGES, Language

@@ -6,7 +6,6 @@ the share of the question's character 3-grams that it holds, rare ones weighing 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from schemas import patterns as re
 from tasks.bank.dedupe import fold_traditional_codes
 from tasks.questions.identity import normalise_column
 

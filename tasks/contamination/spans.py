@@ -7,11 +7,11 @@ Chinese and English.
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from tasks.questions.forms import Messages
 
 BLANK = "⟦?⟧"

@@ -7,10 +7,10 @@ guess.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import Final
 
+from schemas import patterns as re
 from tasks.questions import BareQuestion
 
 _MARK: Final = re.compile(

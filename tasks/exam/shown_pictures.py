@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from schemas import patterns as re
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.questions.pictures import copy_picture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,8 @@ from importlib import resources
 from pathlib import Path
 
 import yaml
+
+from schemas import patterns as re
 
 # words of alphabets stand alone, Chinese and Japanese ones are looked for within what is written
 _ALPHABETS = "A-Za-z\u00c0-\u024f\u0370-\u052f"

@@ -7,7 +7,6 @@ offer what they say.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_answers import apply_key, cut_echo

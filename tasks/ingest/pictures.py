@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,6 +12,7 @@ from contextlib import closing, suppress
 from functools import cache
 from typing import Any, Final
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures

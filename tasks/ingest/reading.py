@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
 from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_answers

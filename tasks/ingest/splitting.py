@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
+from schemas import patterns as re
 from tasks.ingest.content.answer_leads import cut_answer_leads
 from tasks.ingest.content.choices import (
     ask_in_passage,

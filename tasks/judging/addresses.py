@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from schemas import patterns as re
 from tasks.questions import QuestionContent
 from tasks.texts import read_texts
 

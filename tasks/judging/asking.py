@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from schemas import patterns as re
 from schemas.errors import ContractError, UsageError
 from schemas.seams import OURS
 from schemas.settings import Settings

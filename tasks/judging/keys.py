@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import Final
 
+from schemas import patterns as re
 from tasks.gscore import compute_standard_answer
 from tasks.questions import QuestionContent
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from schemas import patterns as re
 from tasks.judging.kinds import MOST_STARS, ParsedJudgement
 from tasks.models.reading import CLAUSE_END, FoundObject, drop_thinking, find_objects, is_shown
 

@@ -7,11 +7,11 @@ from its own content: a response cannot close its section, nor open another, wit
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from schemas import patterns as re
 from schemas.errors import ContractError
 from tasks.questions import QuestionContent
 from tasks.questions.forms import INSTRUCTIONS, Messages, render_question

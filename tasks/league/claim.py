@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from schemas import patterns as re
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.vocabulary import LANGUAGES
 

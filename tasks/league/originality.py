@@ -10,7 +10,6 @@ import csv
 import hashlib
 import io
 import json
-import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.lazy import np
 

@@ -8,11 +8,11 @@ score outside 0 to 100, are not.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemas import patterns as re
 from tasks.league.domain import Field
 from tasks.models.reading import drop_thinking, find_objects
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from schemas import patterns as re
 from tasks.league.domain import Domain, Field
 from tasks.texts import read_texts
 

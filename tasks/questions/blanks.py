@@ -23,7 +23,7 @@ never change, because the UUIDs would.
 
 from __future__ import annotations
 
-import re
+from schemas import patterns as re
 
 _BLANK = re.compile(
     r"[（(][\s_＿]*[）)](?<![A-Za-z0-9_]\(\))"

@@ -7,9 +7,9 @@ The others are strong hints of a damaged question: they keep it out of augmentat
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from schemas import patterns as re
 from tasks.questions.blanks import count_blanks
 from tasks.questions.pictures import PICTURE, list_marked
 from tasks.questions.question import QuestionContent

@@ -6,8 +6,9 @@ They are cut at a character, with a mark that names size and hash of the whole.
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import Any
+
+from schemas import patterns as re
 
 _MARK = re.compile(r"\n\[cut here by Proctor: the whole has (\d{1,15}) bytes, SHA-256 ([0-9a-f]{64})\]\Z")
 _LONGEST_MARK = 200

@@ -11,6 +11,7 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.catalog_door import (
     BUSY_TIMEOUT_MS,
+    ask_attached,
     ask_catalog,
     change_catalog,
     create_catalog,
@@ -133,10 +134,10 @@ def is_initialised(settings: Settings) -> bool:
     return is_postgres(settings.catalog_address) or _stored_data_path(settings.catalog_address) is not None
 
 
-def has_moved(settings: Settings) -> bool:
+def has_moved(settings: Settings, connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether the catalog names another folder for the files than the one that settings give."""
     catalog, data = settings.catalog_address, settings.data_address
-    return not is_postgres(catalog) and _stored_data_path(catalog) != _data_location(data)
+    return not is_postgres(catalog) and _stored_data_path(catalog, connection) != _data_location(data)
 
 
 def remember_data_path(settings: Settings) -> None:
@@ -176,8 +177,13 @@ def give_catalog_id(settings: Settings, installation_id: str) -> None:
         raise _unwritable(catalog, error) from None
 
 
-def read_stored_comment(settings: Settings, table: str) -> str | None:
-    """The comment of a table as a SQLite catalog keeps it, without DuckDB, or None."""
+def read_stored_comment(
+    settings: Settings, table: str, connection: duckdb.DuckDBPyConnection | None = None
+) -> str | None:
+    """The comment of a table as a SQLite catalog keeps it, or None.
+
+    A `connection` that has the lake attached is asked by, else a door of its own.
+    """
     return _read_catalog(
         settings.catalog_address,
         f"""
@@ -187,13 +193,16 @@ def read_stored_comment(settings: Settings, table: str) -> str | None:
         WHERE own.table_name = {quote_text(table)} AND tag.key = 'comment'
             AND own.end_snapshot IS NULL AND tag.end_snapshot IS NULL
         """,
+        connection,
     )
 
 
-def read_definition_digest(settings: Settings) -> str | None:
+def read_definition_digest(
+    settings: Settings, connection: duckdb.DuckDBPyConnection | None = None
+) -> str | None:
     """What `write_definition_digest` noted in a SQLite catalog.
 
-    None as soon as anything was defined, altered or dropped after it.
+    None as soon as anything was defined, altered or dropped after it. A `connection` that has the lake attached is asked by.
     """
     return _read_catalog(
         settings.catalog_address,
@@ -205,6 +214,7 @@ def read_definition_digest(settings: Settings) -> str | None:
             SELECT CAST(schema_version AS TEXT) FROM ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1
         )
         """,
+        connection,
     )
 
 
@@ -225,13 +235,13 @@ def write_definition_digest(settings: Settings, mark: str) -> None:
         )
 
 
-def _read_catalog(catalog: str, sql: str) -> str | None:
+def _read_catalog(catalog: str, sql: str, connection: duckdb.DuckDBPyConnection | None = None) -> str | None:
     """The first value of a query on a SQLite catalog; None without a row or a catalog."""
     path = catalog_path(catalog)
     if not path.exists():
         return None  # Opening it would make one, in place of one that somebody misses.
     try:
-        found = ask_catalog(path, [sql])[0]
+        found = ask_catalog(path, [sql])[0] if connection is None else ask_attached(connection, ALIAS, sql)
     except sqlite3.Error:
         return None
     return None if found is None else str(found)
@@ -310,9 +320,9 @@ def _unwritable(catalog: str, error: sqlite3.Error) -> StoreError:
     )
 
 
-def _stored_data_path(catalog: str) -> str | None:
+def _stored_data_path(catalog: str, connection: duckdb.DuckDBPyConnection | None = None) -> str | None:
     """The data path in a SQLite catalog; None where there are no tables yet."""
-    return _read_catalog(catalog, "SELECT value FROM ducklake_metadata WHERE key = 'data_path'")
+    return _read_catalog(catalog, "SELECT value FROM ducklake_metadata WHERE key = 'data_path'", connection)
 
 
 def check_exists(catalog: str) -> None:

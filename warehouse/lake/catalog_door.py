@@ -66,6 +66,22 @@ def leave_to_duckdb() -> None:
         _DOOR.uses_duckdb = True
 
 
+def ask_attached(connection: duckdb.DuckDBPyConnection, alias: str, query: str) -> object:
+    """The first value of a query on a SQLite catalog, or None.
+
+    It is that of the lake which `connection` has attached as `alias`. To start another DuckDB for it takes a hundredth of a CPU second.
+
+    Raises:
+        sqlite3.DatabaseError: as `ask_catalog` does.
+    """
+    try:
+        with connection.cursor() as cursor:
+            rows = _ask_duckdb(cursor, f"__ducklake_metadata_{alias}", query)
+    except duckdb.Error as error:
+        raise _as_sqlite(error) from None
+    return rows[0][0] if rows else None
+
+
 def ask_catalog(path: Path, queries: Sequence[str]) -> list[object]:
     """The first value of each query on a catalog, or None; raises sqlite3.DatabaseError."""
     with _DOOR.lock:
@@ -143,18 +159,21 @@ def _list_by_duckdb(path: Path, queries: Sequence[str]) -> list[list[tuple[objec
     connection = _connect()
     connection.execute(f"ATTACH {quote_text(str(path))} AS asked (TYPE sqlite, READ_ONLY)")
     try:
-        found: list[list[tuple[object, ...]]] = []
-        for query in queries:
-            try:
-                asked = f"SELECT * FROM sqlite_query('asked', {quote_text(query)})"
-                found.append(connection.execute(asked).fetchall())
-            except duckdb.Error as error:
-                if "no such" not in str(error):
-                    raise
-                found.append([])
-        return found
+        return [_ask_duckdb(connection, "asked", query) for query in queries]
     finally:
         connection.execute("DETACH asked")
+
+
+def _ask_duckdb(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> list[tuple[object, ...]]:
+    """The rows of a query on an attached file; none where a table is missing."""
+    try:
+        return connection.execute(
+            f"SELECT * FROM sqlite_query({quote_text(name)}, {quote_text(query)})"
+        ).fetchall()
+    except duckdb.Error as error:
+        if "no such" not in str(error):
+            raise
+        return []
 
 
 def _connect() -> duckdb.DuckDBPyConnection:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from importlib.resources.abc import Traversable
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from warehouse.lake.duck import duckdb
 from warehouse.lake.reading import connect_trial, find_query, read_folder

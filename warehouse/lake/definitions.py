@@ -35,11 +35,11 @@ def create_in_memory(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE VIEW {quote_name(query.name)} AS {query.body}")
 
 
-def has_every_definition(settings: Settings) -> bool:
+def has_every_definition(settings: Settings, connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether a SQLite catalog has exactly this contract, which DuckDB takes 80 ms to tell."""
     if is_postgres(settings.catalog_address):
         return False
-    return read_definition_digest(settings) == _contract_digest()
+    return read_definition_digest(settings, connection) == _contract_digest()
 
 
 def remember_definitions(settings: Settings) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from schemas import patterns as re
 from schemas.errors import StoreAway, StoreError, UsageError
 from warehouse.lake.duck import duckdb
 from warehouse.stores.away import CATALOG, OBJECTS, is_postgresql_away

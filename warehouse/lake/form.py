@@ -7,9 +7,9 @@ what became of the rows of the form before is then written in `bring_up_to_date`
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from schemas import patterns as re
 from schemas.errors import StoreError
 from warehouse.lake.attach import ALIAS, is_postgres, read_stored_comment
 
@@ -38,7 +38,7 @@ def check_form(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Non
         comment = str(row[0])
     else:
         # A reader must not wait for DuckDB's list of all tables (50 ms) to learn what the catalog says.
-        stored = read_stored_comment(settings, "landings")
+        stored = read_stored_comment(settings, "landings", connection)
         if stored is None:
             return
         comment = stored

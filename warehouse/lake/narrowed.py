@@ -7,13 +7,13 @@ asked (a page, an analysis, a report) is answered from these rows alone, and a t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeVar
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.lazy import pl
 from schemas.settings import Settings

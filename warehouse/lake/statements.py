@@ -8,11 +8,11 @@ DuckDB does no less with what it has prepared: it plans a statement again when i
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import TypeVar
 
+from schemas import patterns as re
 from schemas.errors import StoreError
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.duck import duckdb

@@ -69,7 +69,7 @@ def attach_for_reading(settings: Settings) -> duckdb.DuckDBPyConnection:
 
 def _borrow_definitions(settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
     # On a server to look for them costs every reader 80 ms; there they come with the upgrade.
-    if is_postgres(settings.catalog_address) or has_every_definition(settings):
+    if is_postgres(settings.catalog_address) or has_every_definition(settings, connection):
         return
     _borrow_columns(connection)
     found = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
@@ -108,8 +108,8 @@ def bring_up_to_date(
     settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
 ) -> None:
     """Create what the contract has and the lake lacks, in one transaction under the lock."""
-    is_moved = has_moved(settings)
-    if has_every_definition(settings):
+    is_moved = has_moved(settings, connection)
+    if has_every_definition(settings, connection):
         if is_moved:
             with hold_writer_lock(settings, lock_timeout_s):
                 remember_data_path(settings)

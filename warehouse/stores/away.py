@@ -11,7 +11,6 @@ with a refusal (a wrong password, another installation, damage) raises another e
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import sys
 import threading
@@ -22,6 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from schemas import patterns as re
 from schemas.errors import StoreAway, StoreError, is_interruption
 from schemas.settings import load_settings
 

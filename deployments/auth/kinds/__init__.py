@@ -7,12 +7,12 @@ belong to its protocol: no kind of sign-in gives one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
+from schemas import patterns as re
 from schemas.seams import Seam
 from schemas.vocabulary import LANGUAGES
 

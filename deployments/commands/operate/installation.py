@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_note, print_result
-from deployments.flow_runs import POOL_KINDS, deploy_flows
 from deployments.flow_runs.server import has_page, start_server, stop_server
 from deployments.home import check_host, create_home, describe_home
 from schemas.errors import ProctorError, UsageError
@@ -120,6 +119,8 @@ def deploy(
 
     Example: proctor up && proctor deploy
     """
+    from deployments.flow_runs import POOL_KINDS, deploy_flows
+
     kind = next((one for one in POOL_KINDS if one == pool), None)
     if kind is None:
         raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")

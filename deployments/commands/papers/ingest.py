@@ -26,6 +26,7 @@ from tasks.ingest import (
     render_check_page,
 )
 from tasks.review import open_waiting_batch
+from warehouse.lake import share_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 # A question that stands in two papers is reviewed once.
@@ -134,20 +135,22 @@ def ingest(
         return
     if checking.out is not None:
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
-    result = None if again or is_named else _find_nothing_new(paths, options)
-    result = result or run_flow(
-        "ingest",
-        without_server=no_server,
-        paths=[str(path.resolve()) for path in paths],
-        again=again,
-        discipline_map=str(reading.discipline_map.resolve()) if reading.discipline_map else None,
-        mapping_file=str(reading.mapping_file.resolve()) if reading.mapping_file else None,
-        source_kind=reading.source_kind or None,
-        use_ocr=not reading.no_ocr,
-        workers=workers,
-        assist=assistance.assist or "none",
-        assist_all=assistance.assist_all,
-    )
+    # Whoever looks first leaves the lake attached to the flow that follows.
+    with share_lake():
+        result = None if again or is_named else _find_nothing_new(paths, options)
+        result = result or run_flow(
+            "ingest",
+            without_server=no_server,
+            paths=[str(path.resolve()) for path in paths],
+            again=again,
+            discipline_map=str(reading.discipline_map.resolve()) if reading.discipline_map else None,
+            mapping_file=str(reading.mapping_file.resolve()) if reading.mapping_file else None,
+            source_kind=reading.source_kind or None,
+            use_ocr=not reading.no_ocr,
+            workers=workers,
+            assist=assistance.assist or "none",
+            assist_all=assistance.assist_all,
+        )
     print_result(result, lines=_describe(result), then=_find_next(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
         raise typer.Exit(1)

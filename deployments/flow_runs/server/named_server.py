@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import urllib.request
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -28,6 +27,9 @@ class PrefectServer:
 
     def ask(self, path: str, body: object = None) -> Any:
         """What Prefect's API answers; raises OSError, or ValueError for what is no answer of it."""
+        # Here, for every command looks whether a server is named, and hardly one asks it.
+        import urllib.request
+
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https"):
             raise ValueError("no address of a server")

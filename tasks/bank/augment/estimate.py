@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from schemas import patterns as re
 from tasks.bank.augment.drafting import list_unwritten
 from tasks.bank.augment.model_variants import TRIES
 from tasks.bank.augment.requests import build_messages

@@ -6,10 +6,10 @@ original stays. By template, no model.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime
 
+from schemas import patterns as re
 from tasks.bank.augment.wording import is_unfinished, names_an_option, refers_to_other_options
 from tasks.questions import Question, QuestionContent, count_blanks
 from tasks.questions.variants import TEMPLATE, Variant, VariantOrigin, make_variant

@@ -6,10 +6,10 @@ an example that breaks it, stands in `schemas/data/question_rules.yaml`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from schemas import patterns as re
 from tasks.bank.augment.requests import Statement
 from tasks.questions import count_blanks, fill_blanks
 

@@ -6,9 +6,9 @@ something only together with other options.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from tasks.questions import has_blank
 
 PROMPT_VERSION = "option-truth/2"

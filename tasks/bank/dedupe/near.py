@@ -7,7 +7,6 @@ equal stem make another question, however alike the letters are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from schemas import patterns as re
 from schemas.lazy import np
 from tasks.bank.dedupe.signatures import GRAM
 

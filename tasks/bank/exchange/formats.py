@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import polars as pl
 import yaml
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from tasks.questions import BareQuestion
 from tasks.questions.forms import build_records, export_records, render_prompt

@@ -7,7 +7,6 @@ session (SPEC §5.1).
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import Final
 
 import polars as pl
 
+from schemas import patterns as re
 from schemas.errors import GateError, RegistryError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.allotment import Allotment, Refusal, allot_sets

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from tasks.exchange.editions.sittings import Sample, Sitting
 from warehouse.stores.whole_files import SHARED, writing_whole

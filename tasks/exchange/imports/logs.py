@@ -7,7 +7,6 @@ members of its archives with Zstandard, which Python's own `zipfile` reads from 
 from __future__ import annotations
 
 import json
-import re
 import struct
 import zipfile
 import zlib
@@ -19,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from tasks.exchange.imports.tables import parse_day, split_mark
 

@@ -6,8 +6,9 @@ cannot change a value (white space, typography, LaTeX spelling), so that two ans
 
 from __future__ import annotations
 
-import re
 from typing import Literal, NamedTuple
+
+from schemas import patterns as re
 
 FoundBy = Literal["final_answer_marker", "answer_marker", "boxed", "last_line", "nothing"]
 _CHARACTERS = str.maketrans(

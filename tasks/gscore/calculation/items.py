@@ -5,12 +5,12 @@ The final answer decides, and the steps earn part of what it misses.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import polars as pl
 
+from schemas import patterns as re
 from schemas.errors import ContractError
 from tasks.gscore.calculation.final_answer import compute_standard_answer, parse_final_answer
 from tasks.gscore.calculation.symbolic import SymbolicComparer

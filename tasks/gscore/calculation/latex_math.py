@@ -8,8 +8,9 @@ Anything outside this grammar raises `NotMathematics`.
 
 from __future__ import annotations
 
-import re
 from typing import Any
+
+from schemas import patterns as re
 
 
 class NotMathematics(ValueError):

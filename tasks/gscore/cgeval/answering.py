@@ -8,13 +8,13 @@ Answers live in the ledger of calls and nowhere else, so that a kill at any mome
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
+from schemas import patterns as re
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.models import CallFailed, CallRequest, ModelClient, compute_call_key

@@ -9,12 +9,13 @@ left-to-right substitutions depend on each other, go through the same four subst
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from schemas import patterns as re
 
 FIRST_WORD_SYMBOL = 0x110000
 """Symbols from here on are words of several characters; below, a symbol is the code point of a character."""

@@ -6,12 +6,12 @@ They are drawn once, and kept by name.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from schemas import patterns as re
 from schemas.errors import ContractError, UsageError
 from schemas.settings import Settings
 from warehouse.stores.whole_files import writing_whole

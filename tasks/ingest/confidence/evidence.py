@@ -7,13 +7,13 @@ be gathered again when annotators have decided on it.
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.content.notes import read_notes
 from tasks.ingest.contracts import Breach, Checked
 from tasks.questions.pictures import leave_out_pictures

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import fill_choice, settle_choice
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import match_program, settle_free

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import FREE_TYPES, Draft
 from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.printed_marks import take_marks

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft, by_section
 from tasks.ingest.words.answers import read_judgement, read_truth
 from tasks.ingest.words.grammar import truth_word

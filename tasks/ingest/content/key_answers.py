@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import CHOOSES_ALL, find_lettered, set_choice_answer
 from tasks.ingest.content.drafts import FREE_TYPES, Draft
 from tasks.ingest.content.region_titles import is_region_heading

@@ -6,12 +6,12 @@ headings of sections on the other.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import STRONG_STYLES, is_chapter
 from tasks.ingest.layout.key_lines import read_key_line

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from tasks.ingest.content.number_runs import LEAST_GIVEN, NumberRun, find_run, list_values
 from tasks.ingest.content.region_titles import MAX_HEADING, find_region_headings, is_region_heading
 from tasks.ingest.layout.headings import (

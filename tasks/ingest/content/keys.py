@@ -7,7 +7,6 @@ in the same order counts most, and an answer that fits its question or prints it
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_answers import apply_key, cut_echo, may_answer, read_entry
 from tasks.ingest.content.key_marks import (

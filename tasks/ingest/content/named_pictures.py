@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, takewhile
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, SHOWN_MARK, read_picture_number

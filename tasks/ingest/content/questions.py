@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures, name_pictures
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, find_marks, read_picture_number

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.grammar import key_title, number_word

@@ -6,11 +6,11 @@ What marks some and not all, once in most questions, is the key, whatever it is.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import find_lettered
 from tasks.ingest.content.drafts import Draft, by_section
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, FILLED_BRACKET, take_below

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.content.key_marks import KeyPart, split_inline
 from tasks.ingest.content.number_runs import LEAST_GIVEN, find_run, list_values
 from tasks.ingest.content.region_titles import is_region_heading

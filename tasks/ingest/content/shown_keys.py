@@ -8,12 +8,12 @@ where it agrees with the answers that are, and is a doubt of the paper where it 
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_key, read_truth

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import third_word, truth_word

@@ -6,10 +6,10 @@ still be a question; a list of which hardly any line asks or offers anything is 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import read_heading

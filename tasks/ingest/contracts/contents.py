@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import KEYED_TYPES, Draft
 from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.contracts.readings import ContractCheck, Reading

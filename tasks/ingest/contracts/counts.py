@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range, read_sum

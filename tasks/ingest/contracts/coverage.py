@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
+from schemas import patterns as re
 from tasks.ingest.contracts.asking import has_title
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import FIRST_OPTION, is_chapter, read_heading

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
+
+from schemas import patterns as re
 
 # What programs and libraries need to run. Keys of models and stores, and addresses with passwords, are none of it: a paper
 # may be made to take over what opens it.

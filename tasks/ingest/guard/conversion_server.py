@@ -1,7 +1,8 @@
 """A small process that has the readers loaded and forks the children that read documents.
 
 A fork costs milliseconds where a fresh interpreter costs a second; the child (`child.py`) lives under limits of memory,
-time and output, and may die (some parsers abort on malformed files) without harm to the batch.
+time and output, and may die (some parsers abort on malformed files) without harm to the batch. The first child loads
+and compiles what its documents need, which for a single paper is a part of all; before the second, all is there.
 
 Protocol: one JSON object per line on stdin (`path`, `document`, `options`), one per line on stdout
 (`{"ok": …}` or `{"failed": code, "message": …}`). The server ends when stdin closes.
@@ -13,21 +14,21 @@ import gc
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
+from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from schemas.patterns import compile_waiting
 from tasks.ingest.guard.child import Child, fail
 from tasks.ingest.readers.formats import find_foreign_suffix
+from tasks.ingest.reading import read_document
 
 
 def serve() -> None:
     """Answer requests from stdin until it closes."""
-    _preload()
-    # what is loaded stays: a collection in a child would write to every page it shares with this process
-    gc.collect()
-    gc.freeze()
+    _keep_loaded()
     requests = sys.stdin.buffer
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # nothing that a library prints may fall between the replies
@@ -48,17 +49,26 @@ def _read(child: Child | None, line: bytes, options: Mapping[str, Any]) -> tuple
     limit, time_limit_s = int(options["memory_limit_mb"]), float(options["time_limit_s"])
     if child is not None and child.memory_limit_mb != limit:
         child = _release(child)
-    child = child or Child(limit)
+    child = child or _fork(limit)
     reply, is_well = child.read(line, time_limit_s)
     if not is_well and child.count > 1 and reply.startswith(_PERHAPS_OF_OTHERS):
         # what earlier documents left in the child may have done it: no document answers for another
         child.end()
-        child = Child(limit)
+        child = _fork(limit)
         reply, is_well = child.read(line, time_limit_s)
     return (child if is_well else _release(child)), reply
 
 
 _PERHAPS_OF_OTHERS = (fail("crashed", "")[:20], fail("too_large", "")[:22])
+
+
+_forked = count()
+
+
+def _fork(memory_limit_mb: int) -> Child:
+    if next(_forked):
+        _preload()
+    return Child(memory_limit_mb)
 
 
 def _release(child: Child | None) -> Child | None:
@@ -67,21 +77,24 @@ def _release(child: Child | None) -> Child | None:
     return None
 
 
-# Read once before the first fork: what patterns and tables it fills, no child has to fill again.
+# Read once before the second fork: what patterns and tables it fills, no child has to fill again.
 _SAMPLE = (
     "期末试卷\n一、单项选择题（每小题2分）\n1. 水的化学式是（ A ）。\nA. H2O  B. CO2\n2、光速约为（ B ）。\nA. 3 m/s  B. 3×10^8 m/s\n二、判断题\n3. 地球是圆的。（√）\n"
     "三、简答题\n4. 简述光合作用。\n答案：略。\nPart I. Multiple Choice\n5. Which is a metal? ( )\na) iron  b) salt\nAnswer: A\nQuestion 6: Explain osmosis.\n参考答案\n1-2 AB\n3.√\n"
 )
 
 
+@cache
 def _preload() -> None:
+    """Load and compile all that children may need, so that none of them has to again."""
+    import tempfile
+
     import olefile
     import pypdfium2
     import python_calamine
     from lxml import etree, html
 
     from tasks.ingest.readers import docx, pdf, plain_text, workbook
-    from tasks.ingest.reading import read_document
     from tasks.ingest.words.columns import find_role
     from tasks.ingest.words.disciplines import find_discipline
 
@@ -97,6 +110,17 @@ def _preload() -> None:
             {**document, "source_path": "", "source_kind": "other", "warnings": []},
             {"confidence_threshold": 0.6, "time_limit_s": 60.0, "use_ocr": False},
         )
+    compile_waiting()
+    _keep_loaded()
+
+
+def _keep_loaded() -> None:
+    """Keep what is loaded from the collector.
+
+    A collection in a child would write to every page that it shares with this process.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _preload_for(path: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
 
 import yaml
 
+from schemas import patterns as re
 from tasks.ingest.words.labels import SPELLED, read_number
 from tasks.ingest.words.points import EACH, NUMBER, QUESTION, TOTAL, UNIT, read_points
 from tasks.ingest.words.word_lists import WORDS

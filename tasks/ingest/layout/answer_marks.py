@@ -6,12 +6,12 @@ and takes values of the option labels: `Richtig ist B.`, `Answer to Question 4` 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
 from tasks.ingest.words.grammar import (
     answer_mark,

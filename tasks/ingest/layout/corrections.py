@@ -7,11 +7,11 @@ alike. Kept without its place, by the shape of its line, it holds for later pape
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import Heading

@@ -6,11 +6,11 @@ above its option.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import FIRST_OPTION
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
 from tasks.ingest.words.answers import METADATA, match_answer

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import FORM, has_options_ahead, read_heading
 from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, say
 from tasks.ingest.layout.sections import OPTION_A

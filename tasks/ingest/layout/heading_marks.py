@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import MARKS_GROUP, STRONG_STYLES, read_heading
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, is_sure

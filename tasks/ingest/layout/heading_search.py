@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, takewhile
 
+from schemas import patterns as re
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import (
     INSTRUCTED,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from schemas import patterns as re
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import PASSAGE, Piece

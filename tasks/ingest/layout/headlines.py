@@ -7,13 +7,13 @@ not ask.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS

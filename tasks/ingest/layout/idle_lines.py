@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import takewhile
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import MAX_LINE, IndexedLines, Piece
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import truth_words

@@ -6,10 +6,10 @@ heading are given one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import chain, pairwise, takewhile
 
+from schemas import patterns as re
 from tasks.ingest.layout.key_lines import (
     DIGIT,
     KEY_CELL,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.labels import COUNTING, read_number

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise, takewhile
 
+from schemas import patterns as re
 from tasks.ingest.layout.key_lines import (
     KEY_CELL,
     KEY_TOKEN,

@@ -9,12 +9,12 @@ its stops and brackets are. What the rules know already is left as it is.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from schemas import patterns as re
 from tasks.ingest.layout.answer_marks import (
     write_answer_places,
     write_answers,

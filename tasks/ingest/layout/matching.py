@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.furniture import move_brackets
 from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options

@@ -7,7 +7,6 @@ key, below the name of such a type, by a sign at one of them, or below stems tha
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import STRONG_STYLES, read_heading
 from tasks.ingest.layout.option_marks import DEMANDS, HAS_LETTERS, asks_something
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite

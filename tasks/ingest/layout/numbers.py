@@ -6,13 +6,13 @@ list, because every other reading leaves numbers unexplained.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import opens_case
 from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece

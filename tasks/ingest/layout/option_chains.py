@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from schemas import patterns as re
 from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.labels import parse_label
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from schemas import patterns as re
 from tasks.ingest.layout.option_chains import (
     BULLETS,
     LETTERS,

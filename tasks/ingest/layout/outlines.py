@@ -7,13 +7,13 @@ contracts of the paper judge.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.announcements import read_announcement, read_each
 from tasks.ingest.layout.headings import Heading, read_heading
 from tasks.ingest.layout.headlines import Headlines

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.cleaning import clean_line, join_wrapped
 from tasks.ingest.words.labels import Label, counts_questions, may_label, parse_label

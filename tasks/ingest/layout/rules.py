@@ -7,10 +7,10 @@ question mark, a blank or options.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import has_options_ahead, read_heading
 from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece

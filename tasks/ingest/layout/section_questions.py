@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import dropwhile
 
+from schemas import patterns as re
 from tasks.ingest.layout.heading_search import BULLET
 from tasks.ingest.layout.headings import INSTRUCTION, ONLY_WORTH, SHARES, is_instruction, opens_case
 from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from schemas import patterns as re
 from tasks.ingest.layout.announcements import read_each, read_sum
 from tasks.ingest.layout.heading_search import find_headings
 from tasks.ingest.layout.headings import (

@@ -8,13 +8,13 @@ that run on are a series. No title and no type needs to be known.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import answer_mark, begins_asking, may_open_answer, not_counting
 from tasks.ingest.words.labels import Label, read_number

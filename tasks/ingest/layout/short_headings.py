@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 
 _HEADING = re.compile(r"\s*(?P<word>[^\W\d_]{4,12})\s+(?P<number>\d{1,2})(?!\d)")

@@ -6,10 +6,10 @@ time.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import IndexedLines, is_sign, rewrite
 
 _LETTERED = re.compile(

@@ -6,12 +6,12 @@ and options that are only as many lines below each question.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.option_marks import are_answered

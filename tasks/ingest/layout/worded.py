@@ -6,9 +6,9 @@ nothing else counts; or each time with another second word, where every list of 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.grammar import asking, not_counting

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from tasks.ingest.originals.original import SHEET_KINDS, Original
 
 # Lines shown before and behind the stretch, and the most of the stretch itself.

@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 import html
 import io
-import re
 from typing import Final
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import Extraction, Sheet
 
 _SEPARATORS: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "colon": ":", "space": " "}

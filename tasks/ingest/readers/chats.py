@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import Line
 
 _TIME = r"(?:(?:\d{2,4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|昨天|今天|星期.|上午|下午|晚上|AM|PM)\s*,?\s*){0,2}\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?"

@@ -6,12 +6,12 @@ superscripts while leaving out hidden and deleted text. Macros are never run.
 
 from __future__ import annotations
 
-import re
 import zipfile
 from dataclasses import replace
 
 from lxml import etree
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package
 from tasks.ingest.readers.docx_elements import (

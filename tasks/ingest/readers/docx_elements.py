@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from functools import cached_property
 
 from lxml import etree
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
 from tasks.ingest.readers.extraction import PLAIN, Look

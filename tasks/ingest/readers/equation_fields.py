@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from schemas import patterns as re
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.cleaning import is_cjk
 

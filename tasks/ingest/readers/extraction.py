@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from schemas import patterns as re
 
 # What stands in the text for a formula object and for a picture: what they show is lost, that they were there is not.
 FORMULA = "[formula]"

@@ -6,13 +6,13 @@ patterns look for blanks and rules from every place of a line. What a scanner's 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers import READERS, Reader
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction, FoundPicture, Line

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture
 from tasks.ingest.readers.scripts import write_levels

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction
 from tasks.ingest.readers.plain_text import decode

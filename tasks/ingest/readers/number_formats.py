@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, time
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
+
+from schemas import patterns as re
 
 # What a format prints as it stands: quoted, after a backslash, the sign of a currency. Widths and colours print nothing.
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]\-]*)(?:-[^\]]*)?\]|[_*].|\[[A-Z][a-z]+\d*\]')

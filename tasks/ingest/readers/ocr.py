@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import Extraction, Line, Look, is_picture
 from tasks.ingest.readers.figures import (
     find_drawings,

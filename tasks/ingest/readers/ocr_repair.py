@@ -8,12 +8,12 @@ D. Nothing else in a line is touched.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise, zip_longest
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.lexicon import find_type_in_title

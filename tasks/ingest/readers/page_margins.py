@@ -6,10 +6,10 @@ lines.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
 from tasks.ingest.words.points import SMALL_SUM

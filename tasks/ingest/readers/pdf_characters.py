@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.readers.pdf_fonts import LEVEL_SIGNS, find_signs
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, View
 from tasks.ingest.readers.scripts import SYMBOL_FONT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from ctypes import c_float
@@ -10,6 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
+from schemas import patterns as re
 from tasks.ingest.readers.pdf_pages import Character, Row, View
 from tasks.ingest.readers.pdf_rules import Grid, PageObject, is_slanted, join_groups, read_bounds
 

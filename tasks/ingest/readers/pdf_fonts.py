@@ -6,12 +6,12 @@ Old typesetting keeps Chinese in fonts of 256 characters without a table of what
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from schemas import patterns as re
 from tasks.ingest.readers.scripts import WINGDINGS
 
 # Fewer letters say nothing of a font.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, UNSHOWN_FORMULA
 from tasks.ingest.readers.pdf_brackets import (
     OPENS,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction
 from tasks.ingest.readers.pdf_pages import Page, Row
 from tasks.ingest.words.grammar import answer_mark

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.readers.pdf_figures import MOST_PATHS, Edges, find_middle, is_within
 from tasks.ingest.readers.pdf_lines import OPTION, find_column_border
 from tasks.ingest.readers.pdf_pages import Character, Row, View

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from unicodedata import category
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, FoundPicture, is_picture, read_picture_number
 from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew

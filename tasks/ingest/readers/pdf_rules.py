@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.readers.pdf_characters import is_bright
 from tasks.ingest.readers.pdf_pages import Character, View
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.anki import find_anki
 from tasks.ingest.readers.blackboard import find_blackboard

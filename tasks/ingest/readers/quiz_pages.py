@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
+
+from schemas import patterns as re
 
 # what stands around a question: its state and marks, how many to tick, what somebody scored and was told
 _AROUND = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from schemas import patterns as re
 
 _SUPER = str.maketrans("0123456789+-=()ni−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ⁻")
 _SUB = str.maketrans("0123456789+-=()−", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎₋")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator
 from typing import Final
 
 from lxml import etree
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
 from tasks.ingest.readers.docx_elements import parse_xml, read_number

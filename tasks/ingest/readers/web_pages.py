@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.emphasis import KINDS, mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Marked, Sheet

@@ -10,7 +10,6 @@ import copy
 import hashlib
 import io
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from lxml import etree
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
 from tasks.ingest.readers.docx_elements import Parts, parse_xml, read_number, walk_object

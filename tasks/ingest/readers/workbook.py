@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import io
-import re
 import zipfile
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from lxml import etree
 
+from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.docx_elements import parse_xml

@@ -6,13 +6,13 @@ nearly always right. Where they differ the second reader is believed, as far as 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.confidence import Terms, fold, name_status, parse_reading, settle
 from tasks.ingest.contracts import KEY_SHOWN, UNREAD_LINES
 from tasks.ingest.documents import IngestOptions, ParsedDocument

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import Piece, make_pieces, rewrite
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, blank_picture_numbers
 from tasks.ingest.second_reader.labels import find_behind

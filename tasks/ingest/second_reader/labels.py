@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import Piece, say
 from tasks.ingest.readers.extraction import PICTURE_MARK
 from tasks.ingest.words.labels import read_number

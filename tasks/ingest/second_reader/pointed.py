@@ -8,7 +8,6 @@ then held to the same contracts as every other.
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import count
 
+from schemas import patterns as re
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import find_marks, read_picture_number
 from tasks.ingest.readers.page_boxes import WHOLE, Box

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.layout.corrections import HEADING_TYPES
 from tasks.ingest.second_reader.labels import read_core
 from tasks.ingest.second_reader.shown import SHOWN_PICTURE, ShownPaper, as_list

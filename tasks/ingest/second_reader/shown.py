@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import (
     IMAGE,
     PICTURE_MARK,

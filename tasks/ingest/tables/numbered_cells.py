@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from schemas import patterns as re
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.words.grammar import asking
 

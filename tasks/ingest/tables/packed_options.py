@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import COMBINED
 from tasks.ingest.layout.options import option_text, split_options
 from tasks.ingest.layout.pieces import Piece

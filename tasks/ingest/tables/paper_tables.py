@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from schemas import patterns as re
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.region_titles import find_region_headings, is_region_heading
 from tasks.ingest.layout.headings import read_heading, sets_several

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import make_true_false, set_choice_answer
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import split_material

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from schemas import patterns as re
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.tables.packed_options import (
     MOST_OPTIONS,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from schemas import patterns as re
 from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import read_key_line

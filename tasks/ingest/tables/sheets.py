@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
+from schemas import patterns as re
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.format_answers import STANDS_BACK, STANDS_OUT

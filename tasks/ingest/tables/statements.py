@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from schemas import patterns as re
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.columns import MIN_STEM, Header
 from tasks.ingest.words.grammar import number_word

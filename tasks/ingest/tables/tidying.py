@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from schemas import patterns as re
 from tasks.ingest.readers.scripts import write_levels
 from tasks.ingest.words.columns import Header, fold_header
 

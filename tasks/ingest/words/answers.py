@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from tasks.ingest.words.grammar import asking, truth_word, truth_words
 from tasks.ingest.words.points import BRACKETED, POINTS
 

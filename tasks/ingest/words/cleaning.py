@@ -5,11 +5,11 @@ NFC and an explicit map, never NFKC: NFKC turns x² into x2, H₂O into H2O, ①
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import islice
 
+from schemas import patterns as re
 from tasks.questions import is_call
 
 _SPACES = dict.fromkeys([0x00A0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")

@@ -5,10 +5,10 @@ The key is the column whose cells are labels of the options beside it; what asks
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from schemas import patterns as re
 from tasks.ingest.words.columns import Header, find_role, is_a_students
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import ends_asking

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -10,6 +9,7 @@ from importlib import resources
 
 import yaml
 
+from schemas import patterns as re
 from tasks.ingest.words.grammar import asking
 
 MAX_HEADER_ROW = 30

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from schemas import patterns as re
 from tasks.ingest.words.points import BRACKETED_SUM
 from tasks.ingest.words.signs import MARK
 from tasks.ingest.words.word_lists import WORDS, is_parted, spell

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from schemas import patterns as re
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.points import BRACKETED_SUM, POINTS
 from tasks.questions import has_blank

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -10,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from schemas import patterns as re
 from schemas.vocabulary import QUESTION_TYPES
 
 

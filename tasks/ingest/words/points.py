@@ -6,9 +6,9 @@ search takes time with the length of a text. What is worth how much is read from
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from schemas import patterns as re
 from tasks.ingest.words.word_lists import WORDS, match_words
 
 NUMBER: Final = r"\d{1,3}(?:[.,]\d{1,2})?(?!\d)"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from schemas import patterns as re
 from tasks.questions import fill_blanks, has_blank
 
 # Latin, full-width, Arabic; after Greek letters `;`; a mark within a word is part of an address

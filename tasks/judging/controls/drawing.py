@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from schemas import patterns as re
 from tasks.judging.prompts import TRUTH
 from tasks.questions import QuestionContent, compute_rank
 from tasks.questions.forms import render_question

@@ -6,11 +6,11 @@ Which model is asked, claims, budget, the ledger's rows, further tries and what 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from schemas import patterns as re
 from schemas.seams import Seam
 from tasks.judging.prompts import render_reference, render_sections
 from tasks.questions import QuestionContent

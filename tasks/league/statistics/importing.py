@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.tables import get_table
 from schemas.vocabulary import LEAGUE_RUN_TYPES

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
+from schemas import patterns as re
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.anthropic_messages import parse_message, write_request
 from tasks.models.providers.failures import (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
+from schemas import patterns as re
 from tasks.models.replies import QUOTA_CODES, Failure, ParsedReply
 
 T = TypeVar("T")

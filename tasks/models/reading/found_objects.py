@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
+from schemas import patterns as re
 from tasks.models.reading.voices import Voice, find_voice
 
 # How many characters are read in vain before a text counts as tangled; each beginning that leads nowhere counts as `_FAULT` more,

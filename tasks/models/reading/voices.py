@@ -7,8 +7,9 @@ fence, quotation marks around it, or words after it such as `is what the candida
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
+
+from schemas import patterns as re
 
 # `doubtful`: the sentence before it speaks of a candidate's text, and does not say whose words follow.
 Voice = Literal["own", "doubtful", "quoted"]

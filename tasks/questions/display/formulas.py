@@ -6,12 +6,13 @@ attributes. Its tree is copied here, element by element, from closed lists.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from html import escape, unescape
 from typing import Any
 from xml.etree.ElementTree import Element
+
+from schemas import patterns as re
 
 # Longer than any formula of a paper; a reader that recurses is not given more.
 LONGEST = 3_000

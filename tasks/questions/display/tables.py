@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
+
+from schemas import patterns as re
 
 LEAST_ROWS = 2
 MOST_COLUMNS = 60

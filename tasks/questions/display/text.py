@@ -7,13 +7,13 @@ Line breaks and spaces stand as they are (programs are indented): the class `tex
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html import escape
 from typing import Literal
 
 from markupsafe import Markup
 
+from schemas import patterns as re
 from tasks.questions.display.formulas import LONGEST, render_formula
 from tasks.questions.display.tables import TextCell, TextTable, part_tables
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 import uuid
 from collections.abc import Iterable
 
+from schemas import patterns as re
 from tasks.questions.question import BareQuestion
 
 NAMESPACE = uuid.UUID("6f1c52b8-1a0e-5a55-9a52-0d7c1c8a4a10")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas import patterns as re
 from schemas.errors import StoreError
 from schemas.lazy import pl
 from warehouse.stores.whole_files import writing_whole

@@ -6,8 +6,7 @@ raises a doubt that its parent does not.
 
 from __future__ import annotations
 
-import re
-
+from schemas import patterns as re
 from tasks.questions.question import QuestionContent
 from tasks.questions.rules import Rule
 

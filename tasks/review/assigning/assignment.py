@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from schemas import patterns as re
 from schemas.errors import GateError, UsageError
 from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings

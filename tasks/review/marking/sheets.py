@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from schemas import patterns as re
 from schemas.errors import WorkbookError
 from warehouse.stores.whole_files import SHARED, writing_whole
 

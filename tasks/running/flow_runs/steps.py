@@ -123,7 +123,28 @@ def _make_flow(function: Callable[P, T]) -> Flow[P, T]:
     made: Flow[P, T] = prefect.flow(name=function.__name__, flow_run_name=name_run, **RECORDED)(function)
     # Afterwards: parameters and their kinds are those of the function itself.
     made.fn = _begin_at_home(function)
+    made.serialize_parameters = _leave_plain(made.serialize_parameters)  # type: ignore[assignment, method-assign]
     return made
+
+
+def _leave_plain(
+    serialize: Callable[[dict[str, Any]], dict[str, Any]],
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Make JSON of parameters by Prefect only where they are none yet: it imports FastAPI."""
+
+    def serialized(parameters: dict[str, Any]) -> dict[str, Any]:
+        return dict(parameters) if _is_plain(parameters) else serialize(parameters)
+
+    return serialized
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is of JSON's own kinds throughout."""
+    if type(value) is dict:
+        return all(type(name) is str and _is_plain(one) for name, one in value.items())
+    if type(value) is list:
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (str, int, float, bool)
 
 
 def _begin_at_home(function: Callable[P, T]) -> Callable[P, T]:

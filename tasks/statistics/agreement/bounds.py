@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-import numpy as np
-
+from schemas.lazy import np
 from tasks.statistics.agreement.raters import Weighting
 
 _CONFIDENCE = 0.95

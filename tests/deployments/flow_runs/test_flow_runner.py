@@ -102,6 +102,43 @@ def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(ingest
     assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)
 
 
+# How often a command starts DuckDB and looks for garbage, as its last line; after a look it looks as others do.
+COUNT = """
+import gc, sys, duckdb
+connect, started = duckdb.connect, []
+def counted(*given, **named):
+    started.append(given)
+    return connect(*given, **named)
+duckdb.connect = counted
+from deployments import cli
+cli._collect_late()
+looks = []
+gc.callbacks.append(lambda phase, _: looks.append(phase))
+cli.app(sys.argv[1:], standalone_mode=False)
+before = len(looks)
+gc.collect(0)
+print("counted:", len(started), before, gc.get_threshold()[0])
+"""
+
+
+@pytest.mark.parametrize("command", [["ingest", "paper.txt", "--no-server"], ["status"]])
+def test_a_short_command_attaches_the_lake_once_and_looks_for_no_garbage(
+    command: list[str], tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    create_home(settings)
+    (tmp_path / "paper.txt").write_text(PAPER, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT, *command],
+        env=os.environ | {"PROCTOR_HOME": str(settings.home)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("counted: 1 0 50000\n"), done.stdout
+
+
 def test_a_flow_in_which_nothing_succeeded_fails_with_ids_and_counts() -> None:
     with pytest.raises(
         FlowError, match=r"None of 3 documents could be read \(1 corrupt, 2 empty\)"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schemas import patterns as re
 from schemas.errors import StoreError, UsageError
 from schemas.table import MONTH_PATTERN
 from schemas.tables import TABLES

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from warehouse.lake.attach import ALIAS

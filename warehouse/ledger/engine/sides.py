@@ -14,12 +14,12 @@ both is made such that what the ledger would then hold is replaced by doing the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.settings import Settings
 

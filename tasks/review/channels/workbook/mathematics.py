@@ -5,8 +5,9 @@ A formula that Unicode cannot hold is left as it stands, whole: half a formula i
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from schemas import patterns as re
 
 _SPANS = re.compile(
     r"\$\$(.{1,3000}?)\$\$|\$([^$\n]{1,3000}?)\$|\\\((.{1,3000}?)\\\)|\\\[(.{1,3000}?)\\\]", re.DOTALL

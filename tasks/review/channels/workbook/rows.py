@@ -5,7 +5,6 @@ The sentences of the desk and of the cells are English; messages.yaml has the Ch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from schemas import patterns as re
 from schemas.reviews import REJECT_REASONS
 from tasks.questions import QuestionContent
 from tasks.questions.pictures import write_mark

@@ -87,6 +87,24 @@ def test_a_flow_that_was_plain_is_known_to_prefect_later_as_it_was_written() -> 
     assert list(known.parameters.properties) == ["month", "rounds"]
 
 
+def test_parameters_that_are_json_already_go_to_prefect_without_fastapi(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def count(given: object) -> None:
+        """Count."""
+
+    given = {"paths": ["a", "b"], "again": False, "limit": None, "share": 0.5, "map": {"x": [1]}}
+    known = make_known(PlainFlow(count))
+    others = known.serialize_parameters({"given": Path("a")})
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "fastapi.encoders", None)
+        assert known.serialize_parameters(given) == given
+        with pytest.raises(ImportError):
+            known.serialize_parameters({"given": Path("a")})
+    assert others == {"given": "a"}
+    assert type(known).serialize_parameters(known, given) == given
+
+
 def test_a_run_of_a_worker_whose_home_was_moved_makes_no_other_in_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
