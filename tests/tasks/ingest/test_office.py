@@ -1,4 +1,4 @@
-"""LibreOffice loads nothing that a document names: neither from an address nor from this machine."""
+"""LibreOffice loads nothing that a paper only names: at an address, or in another file."""
 
 from __future__ import annotations
 
