@@ -92,6 +92,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "ingest": "originals are found in the archive, where they lie by their hash",
         "judging": "the call behind a judgement is named again from what the judge was asked",
         "models": "the registry's file as a unit of a stage",
+        "questions": "the pictures of questions are held to their names",
     },
     "report": {
         "models": "the registry says which models a team owns, for whose members a report is made",

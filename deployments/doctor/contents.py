@@ -216,7 +216,7 @@ def examine_stages(
         "stages",
         f"{len(findings)} findings: {name_some(sorted({found.name for found in findings}))} (proctor exam audit)"
         if findings
-        else f"{proof.unit_count} units and {proof.original_count} originals as they were closed"
+        else f"{proof.unit_count} units, {proof.original_count} originals and {proof.picture_count} pictures as they were closed"
         f"{edited if 'registry_changed' in names else ''}{unseen}{look.describe(len(look.known), 'the calls of {} sessions')}",
         not findings,
         _AGAIN if {found.name for found in findings} <= UNLANDED else _FROM_ONE,

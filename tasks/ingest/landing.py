@@ -29,7 +29,7 @@ from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.keeping import drop_read
 from tasks.ingest.removal import HELD, read_released
-from tasks.ingest.words.warnings import NOT_READ
+from tasks.ingest.words.warnings import NOT_KEPT, NOT_READ
 from tasks.running import Progress
 from tasks.running.claiming import POLL_S
 from tasks.running.sharing import JobQueue
@@ -301,7 +301,7 @@ def _land_chunk(
         summary.losses.extend(
             {"document": path, "warning": warning}
             for warning in parsed.document["warnings"]
-            if warning.startswith(NOT_READ)
+            if warning.startswith((NOT_READ, NOT_KEPT))
         )
         if status not in ("parsed", "released"):
             summary.problems.append({"document": path, "status": status, "error": reason})

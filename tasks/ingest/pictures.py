@@ -19,6 +19,7 @@ from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.drawings import Drawings
 from tasks.ingest.readers.extraction import (
+    IMAGE,
     PICTURE_MARK,
     Extraction,
     FoundPicture,
@@ -31,6 +32,7 @@ from tasks.ingest.readers.levelling import link_marks
 from tasks.ingest.readers.picture_form import NormalPicture, UnreadablePictureError, cut_out
 from tasks.ingest.readers.word_drawings import WordDrawings
 from tasks.ingest.words.grammar import asking
+from tasks.ingest.words.warnings import NOT_KEPT
 
 # Of one document: a hundred pages of photographs.
 MOST_KEPT: Final = 1_000
@@ -46,6 +48,10 @@ def keep_pictures(
     Of those that are `placed` a reader said that they are a question's: they are no furniture.
     """
     kept = KeptPictures()
+    if absent := sum(map(_count_absent, drafts)):
+        kept.warnings.append(
+            f"{NOT_KEPT}pictures of questions ({absent}): the file does not hold them, or in no form that is read; none is fetched from an address."
+        )
     if not extraction.pictures:
         return kept
     wanted = sorted({number for draft in drafts for number in _list_numbers(draft)})
@@ -54,7 +60,9 @@ def keep_pictures(
     kept.empty -= placed
     wanted = [number for number in wanted if number not in kept.empty]
     if len(wanted) > MOST_KEPT:
-        kept.warnings.append(f"The questions hold {len(wanted)} pictures; the first {MOST_KEPT} were kept.")
+        kept.warnings.append(
+            f"{NOT_KEPT}the questions hold {len(wanted)} pictures, of which the first {MOST_KEPT} were kept."
+        )
         del wanted[MOST_KEPT:]
     pictures = [
         (number, extraction.pictures[number]) for number in wanted if number < len(extraction.pictures)
@@ -79,9 +87,7 @@ def keep_pictures(
             )
             continue
         kept.rows[number] = _describe(found, normal, original)
-    kept.warnings += [
-        f"{count} pictures of questions were not kept: {why}." for why, count in refused.items()
-    ]
+    kept.warnings += [f"{NOT_KEPT}pictures of questions ({count}): {why}." for why, count in refused.items()]
     return kept
 
 
@@ -177,7 +183,19 @@ def _is_same_place(one: Sequence[int], other: Sequence[int]) -> bool:
     return all(abs(edge - own) <= _SAME_PLACE for edge, own in zip(one, other, strict=True))
 
 
+def _count_absent(draft: Draft) -> int:
+    """How many pictures the texts of a question mark that its reader could not take."""
+    return sum(mark["sign"] == IMAGE and mark["number"] is None for mark in _list_marks(draft))
+
+
 def _list_numbers(draft: Draft) -> Iterator[int]:
+    for mark in _list_marks(draft):
+        number = read_picture_number(mark)
+        if number is not None:
+            yield number
+
+
+def _list_marks(draft: Draft) -> Iterator[re.Match[str]]:
     texts = (
         draft.stem,
         draft.material,
@@ -186,10 +204,7 @@ def _list_numbers(draft: Draft) -> Iterator[int]:
         *(text for _, text in draft.options),
     )
     for text in texts:
-        for mark in find_marks(text):
-            number = read_picture_number(mark)
-            if number is not None:
-                yield number
+        yield from find_marks(text)
 
 
 _Load = Any

@@ -17,6 +17,7 @@ from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import LogFinding
 from tasks.ingest.originals import find_archived
 from tasks.models.registry import REGISTRY_UNIT, read_registry_rows
+from tasks.questions.pictures import name_picture
 from tasks.running.archives import read_whole
 from warehouse.lake import Lake
 from warehouse.lake.upkeep import check_landings
@@ -45,11 +46,13 @@ class StageReport:
     Attributes:
         unit_count: units that an entry of the log closes.
         original_count: originals whose bytes were looked at.
+        picture_count: pictures of questions whose bytes were looked at.
         findings: what is not as it was closed.
     """
 
     unit_count: int
     original_count: int
+    picture_count: int
     findings: tuple[LogFinding, ...]
 
 
@@ -79,12 +82,12 @@ def check_stages(
 
     with _read_calls(ledger, lake, passed) as connection:
         if not stages.has_begun(connection):
-            return StageReport(0, 0, ())
+            return StageReport(0, 0, 0, ())
         findings += [_tell(unit) for unit in stages.find_changed_units(connection, is_passed)]
         findings += _check_files(connection, settings)
         closed = len(stages.read_entries(connection, stages.CLOSE))
         landed = stages.read_entries(connection, stages.LAND)
-    originals = 0
+    originals = pictures = 0
     if lake is None and landed:
         findings.append(
             LogFinding(
@@ -99,13 +102,15 @@ def check_stages(
         findings += _check_landings(lake, landed)
         originals, damaged = _check_originals(lake, settings)
         findings += damaged
+        pictures, damaged = _check_pictures(lake, settings)
+        findings += damaged
         if with_rows:
             findings += [
                 LogFinding("stores_differ", name, "the ledger says something else than when it was landed")
                 for name in find_changed_sessions(ledger, lake, step)
             ]
         findings += _compare_stores(ledger, lake, passed)
-    return StageReport(closed + len(landed), originals, tuple(findings))
+    return StageReport(closed + len(landed), originals, pictures, tuple(findings))
 
 
 def _tell(unit: ChangedUnit) -> LogFinding:
@@ -215,6 +220,26 @@ def _check_originals(lake: Lake, settings: Settings) -> tuple[int, list[LogFindi
         if text_sha256 is not None and (not text.exists() or hash_file(text) != text_sha256):
             findings.append(
                 LogFinding("text_changed", document_name, f"{text.name} is not the text that was read of it")
+            )
+    return count, findings
+
+
+def _check_pictures(lake: Lake, settings: Settings) -> tuple[int, list[LogFinding]]:
+    """Whether every picture of a question is what its name says."""
+    findings: list[LogFinding] = []
+    count = 0
+    for sha256, document_name in lake.read("pictures_to_prove").iter_rows():
+        count += 1
+        path = name_picture(settings.archive_dir, sha256)
+        if not path.exists():
+            findings.append(
+                LogFinding("picture_missing", document_name, f"the archive has no picture {sha256[:12]}…")
+            )
+        elif hash_file(path) != sha256:
+            findings.append(
+                LogFinding(
+                    "picture_changed", document_name, f"{path.name} has other bytes than its name says"
+                )
             )
     return count, findings
 

@@ -35,12 +35,12 @@ pytestmark = [*needs_browser, pytest.mark.slow]
 
 __all__ = ["browser", "server"]
 
-COUNT = 7
+COUNT = 15
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A drawn circuit in a PDF and six choices between pictures, for chen and dai."""
+    """A drawn circuit in a PDF and fourteen choices between pictures, for chen and dai."""
     settings = Settings(home=tmp_path / "home")
     folder = tmp_path / "papers"
     folder.mkdir()
@@ -165,6 +165,43 @@ def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
         "a circuit with R7 and 12 V",
     )
     assert edited.given.edit.material == "[picture:1]"
+
+
+@pytest.mark.long
+def test_at_the_width_of_a_phone_all_are_accepted_by_keys_and_nothing_is_beyond_the_edge(
+    settings: Settings, server: Server, browser: Browser
+) -> None:
+    dai = Reader(browser, server, "dai", "zh-CN", PHONE)
+    page = dai.page
+    dai.begin("questions")
+    faults: list[str] = []
+    sizes: set[int] = set()
+    for _ in range(COUNT):
+        images = page.locator(".question .picture img")
+        wait_until_shown(images)
+        if images.count() not in sizes:
+            faults += find_faults_of_access(page)
+            sizes.add(images.count())
+            # Enlarged by keys, and as wide as the window allows.
+            dai.tab_to("[data-enlarge]")
+            page.keyboard.press("Enter")
+            shown = page.locator("dialog.enlarged img")
+            expect(shown).to_be_visible()
+            box = shown.bounding_box()
+            assert box is not None and 300 < box["width"] <= PHONE["width"]
+            page.keyboard.press("Escape")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        for image in images.all():
+            place = image.bounding_box()
+            assert place is not None and place["x"] >= 0 and place["x"] + place["width"] <= PHONE["width"]
+        dai.press("a")
+    dai.wait_until_saved()
+    assert page.locator("#finished").is_visible()
+    assert sizes == {1, 5}
+    assert (faults, dai.complaints) == ([], [])
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        decided = [one for one in read_decisions(connection, BATCH) if one.annotator == "dai"]
+    assert [one.given.decision for one in decided] == ["accept"] * COUNT
 
 
 @pytest.mark.long

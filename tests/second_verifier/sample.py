@@ -44,13 +44,20 @@ class SampleBank:
         return [lineage, row[1], question.hex(), slot, salt.hex(), path]
 
 
+def draw_picture(place: int) -> bytes:
+    """What stands for the picture of a question: no verifier looks at more than its hash."""
+    return b"\x89PNG\r\n\x1a\n%d" % place
+
+
 def make_bank(chance: random.Random, lie: Lie) -> SampleBank:
     rows: list[list[Any]] = []
     slots: dict[str, list[tuple[bytes, bytes]]] = {}
     contents: dict[bytes, tuple[bytes, str]] = {}
     for place in range(60):
         lineage, salt = chance.randbytes(32).hex(), chance.randbytes(32)
-        content = json.dumps({"stem": f"Question {place}?"})
+        picture = hashlib.sha256(draw_picture(place)).hexdigest()
+        shown = [{"number": 1, "place": "stem", "sha256": picture}]
+        content = json.dumps({"pictures": shown, "stem": f"Question {place}? [picture:1]"})
         question = digest("proctor question", salt, content)
         contents[question] = (salt, content)
         slots[lineage] = [(chance.randbytes(32), question) for _ in range(1 + place % 3)]
@@ -148,7 +155,7 @@ def make_folder(path: Path, lie: Lie | None = None) -> Folder:
     known: dict[str, list[Item]] = {}
     first = _add_run(folder, bank, chance, lie, known, 1)
     second = _add_run(folder, later, chance, lie, known, 2)
-    _add_question(folder, bank, known)
+    _add_question(folder, bank, lie, known)
     folder.add("retire", {"count": 1, "bank_version": 5, "reason": "leaked"})
     folder.add("restore", {"count": 1, "bank_version": 6, "reason": "not leaked after all"})
     erase(folder, lie, first, second)
@@ -327,7 +334,7 @@ def _root(items: list[Item]) -> bytes:
     )
 
 
-def _add_question(folder: Folder, bank: SampleBank, known: dict[str, list[Item]]) -> None:
+def _add_question(folder: Folder, bank: SampleBank, lie: Lie, known: dict[str, list[Item]]) -> None:
     lineage, discipline, question, slot, salt, path = known["set-1"][0]
     place = next(n for n, row in enumerate(bank.rows) if row[0] == lineage)
     leaves = make_leaves(bank.rows)
@@ -338,5 +345,10 @@ def _add_question(folder: Folder, bank: SampleBank, known: dict[str, list[Item]]
         "lineage_path": [step.hex() for step in make_path(leaves, place)],
         "sets": sorted(name for name, items in known.items() if any(item[2] == question for item in items)),
     }  # fmt: skip
+    if lie.shown != "lost":
+        (picture,) = json.loads(content)["pictures"]
+        drawn = {hashlib.sha256(draw_picture(n)).hexdigest(): draw_picture(n) for n in range(len(bank.rows))}
+        shown = drawn[picture["sha256"]] if lie.shown is None else draw_picture(len(bank.rows))
+        folder.write(f"questions/{picture['sha256']}.picture", shown)
     sha = folder.write(f"questions/{question[:16]}.json", dump(body))
     folder.add("question", {"commitment": question, "file": f"{question[:16]}.json", "sha256": sha})

@@ -46,6 +46,7 @@ class Lie:
     erased_more: int = 0
     erased_twice: bool = False
     pictures: str | None = None
+    shown: str | None = None
     drand: dict[str, Any] | None = None
 
 

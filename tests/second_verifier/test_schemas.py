@@ -29,7 +29,7 @@ FILES = {
     "runs/*/seed.json": "seed",
     "editions/*/edition.json": "edition",
     "editions/*/sessions.jsonl": "session-line",
-    "questions/*": "question",
+    "questions/*.json": "question",
 }
 
 
@@ -56,7 +56,9 @@ def list_misfits(folder: Path) -> list[str]:
             for number, value in enumerate(values, 1):
                 misfits += [f"{pattern}, {number}: {error.message}" for error in validator.iter_errors(value)]
     return misfits + [
-        f"{path.name}: no schema" for path in folder.rglob("*") if path.is_file() and path not in seen
+        f"{path.name}: no schema"
+        for path in folder.rglob("*")
+        if path.is_file() and path not in seen and path.suffix != ".picture"
     ]
 
 

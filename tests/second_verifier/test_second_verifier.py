@@ -74,6 +74,8 @@ LIES: dict[str, tuple[Lie, str]] = {
     "a session erased twice": (Lie(erased_twice=True), "erasure_wrong"),
     "who saw pictures beside who did not": (Lie(pictures="mixed"), "score_wrong"),
     "a question whose picture is there for one alone": (Lie(pictures="moved"), "score_wrong"),
+    "another picture of a disclosed question": (Lie(shown="swapped"), "file_changed"),
+    "a disclosed question without its picture": (Lie(shown="lost"), "file_missing"),
     "pictures of which the scores say nothing": (Lie(pictures="unsaid"), "score_wrong"),
 }
 
@@ -122,7 +124,7 @@ def test_a_receipt_for_another_answer_and_one_of_another_key_are_wrong(tmp_path:
 
 def test_a_disclosed_question_with_another_text_is_wrong(tmp_path: Path) -> None:
     make_folder(tmp_path)
-    path = next((tmp_path / "questions").iterdir())
+    path = next((tmp_path / "questions").glob("*.json"))
     question = json.loads(path.read_bytes())
     path.write_bytes(json.dumps(question | {"content": "Another?"}).encode())
     assert name_statements(verify(tmp_path)) == {"file_changed"}

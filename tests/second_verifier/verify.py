@@ -331,6 +331,15 @@ def _check_questions(world: World) -> None:
             is_good = False
         if not is_good:
             world.found("question_wrong", f"questions/{body['file']} is not what was committed to")
+            continue
+        for picture in _list_pictures(question["content"]):
+            world.read(f"questions/{picture}.picture", picture)
+
+
+def _list_pictures(content: str) -> list[str]:
+    """The hashes of the pictures that a question shows."""
+    told = json.loads(content)
+    return [str(one["sha256"]) for one in told.get("pictures", [])] if isinstance(told, dict) else []
 
 
 def _names_its_sets(world: World, number: int, question: Mapping[str, Any]) -> bool:

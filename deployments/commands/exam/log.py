@@ -67,7 +67,8 @@ def audit(
         f"The audit log is whole: {report.entry_count} entries, {report.signed_count} signed heads, "
         f"{report.unsigned_count} entries since the last one.",
         f"The public log is whole: {public.entry_count} entries, {public.signed_count} signed heads.",
-        f"Every stage is as it was closed: {proof.unit_count} units, and {proof.original_count} originals of papers.",
+        f"Every stage is as it was closed: {proof.unit_count} units, {proof.original_count} originals of papers and "
+        f"{proof.picture_count} pictures of questions.",
     ]
     result = {
         **asdict(report),
@@ -75,6 +76,7 @@ def audit(
         "public_signed_count": public.signed_count,
         "unit_count": proof.unit_count,
         "original_count": proof.original_count,
+        "picture_count": proof.picture_count,
         "findings": faults,
     }
     print_result(result, lines=lines)

@@ -83,6 +83,9 @@ class ModelOptions:
     offers_schema: Annotated[
         bool, typer.Option("--schema", help="Its API holds replies to a JSON schema: judges are asked so.")
     ] = False
+    sees_pictures: Annotated[
+        bool, typer.Option("--sees-pictures", help="It is sent the pictures of questions.")
+    ] = False
     is_open: Annotated[bool, typer.Option("--open", help="Its weights are open.")] = False
     is_simulated: Annotated[
         bool, typer.Option("--simulated", help="It is no model: what it answers is marked everywhere.")
@@ -154,6 +157,8 @@ def add(
             fields[price] = value
     if entry.offers_schema:
         fields["offers_schema"] = True
+    if entry.sees_pictures:
+        fields["sees_pictures"] = True
     provider: dict[str, Any] = {"base_url": entry.url.rstrip("/")}
     provider |= {"key_variable": entry.key_variable} if entry.key_variable else {}
     provider |= {"key_command": entry.key_command} if entry.key_command else {}

@@ -9,7 +9,9 @@ const EDGES = ['left', 'top', 'right', 'bottom'];
 document.addEventListener('click', (event) => {
   const shown = event.target.closest('[data-enlarge]')?.querySelector('img');
   if (!shown) return;
-  const image = build('img', { src: shown.src, alt: shown.alt });
+  // Up to three times its own size, while it fits the height of the window; one that is larger is never made smaller than its width allows.
+  const grown = Math.min(3, Math.max(1, (window.innerHeight - 220) / (shown.naturalHeight || 1)));
+  const image = build('img', { src: shown.src, alt: shown.alt, width: Math.round(grown * shown.naturalWidth) });
   open('enlarged', [image, build('p', { className: 'quiet', textContent: shown.alt })], []);
 });
 

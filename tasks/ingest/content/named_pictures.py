@@ -55,7 +55,7 @@ def name_pictures(
         return write_mark(numbers[sha256])
 
     written = [
-        SHOWN_MARK.sub(lambda mark, place=place: name(place, mark), text)  # type: ignore[misc]
+        SHOWN_MARK.sub(lambda mark, place=place: name(place, mark), text).strip()  # type: ignore[misc]
         if IMAGE in text or FORMULA in text
         else text
         for place, text in texts

@@ -58,7 +58,7 @@ class Drawings:
             self._data.setdefault(hashlib.sha256(data).hexdigest(), data)
 
     def read(self, data: bytes) -> NormalPicture | None:
-        """The normal form of a picture; None for one that shows nothing.
+        """The normal form of a picture; None for a raster that shows nothing.
 
         Raises:
             UnreadablePictureError: for SVG, a program more than a picture, and for what cannot be converted.
@@ -67,15 +67,19 @@ class Drawings:
         if form is None:
             return normalise_picture(data)
         if form == "svg":
-            raise UnreadablePictureError("they are SVG, which is not run; save them as PNG")
+            raise UnreadablePictureError("it is SVG, which is not run; save it as PNG")
         if self._shown is None:
             self._shown = self._convert()
         shown = self._shown.get(hashlib.sha256(data).hexdigest())
         if shown is None:
             raise UnreadablePictureError(
-                f"{form.upper()} could not be converted{self._fault}; save them as PNG"
+                f"{form.upper()} could not be converted{self._fault}; save it as PNG"
             )
-        return encode_picture(shown)
+        normal = encode_picture(shown)
+        if normal is None:
+            # A damaged one is converted to an empty page.
+            raise UnreadablePictureError(f"{form.upper()} shows nothing when it is converted; save it as PNG")
+        return normal
 
     def _convert(self) -> dict[str, Any]:
         """Each drawing as it is printed, by its hash, up to the most of one document."""

@@ -11,6 +11,25 @@ from pathlib import Path
 
 from schemas.errors import DocumentError
 
+# What a fresh profile is told: a document loads nothing outside itself. What asks for an address all the same asks a proxy that is none.
+_SETTINGS = "".join(
+    f'<item oor:path="/org.openoffice.{path}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
+    for path, name, value in (
+        ("Office.Common/Security/Scripting", "BlockUntrustedRefererLinks", "true"),
+        ("Inet/Settings", "ooInetProxyType", "2"),
+        *(
+            ("Inet/Settings", f"ooInet{scheme}Proxy{part}", value)
+            for scheme in ("HTTP", "HTTPS", "FTP")
+            for part, value in (("Name", "127.0.0.1"), ("Port", "9"))
+        ),
+        ("Inet/Settings", "ooInetNoProxy", ""),
+    )
+)
+_PROFILE = (
+    '<?xml version="1.0" encoding="UTF-8"?><oor:items xmlns:oor="http://openoffice.org/2001/registry" '
+    f'xmlns:xs="http://www.w3.org/2001/XMLSchema">{_SETTINGS}</oor:items>'
+)
+
 _SUFFIXES = {"doc": "doc", "rtf": "rtf", "odt": "odt", "word-xml": "xml", "excel-xml": "xml", "ods": "ods"}
 
 
@@ -25,7 +44,7 @@ def find_libreoffice() -> str | None:
 def convert_with_libreoffice(data: bytes, kind: str, target: str, time_limit_s: float) -> bytes:
     """Return the document as `target` (`docx` or `xlsx`).
 
-    Macros are not run, links not followed.
+    Macros are not run. What a document names outside itself, at an address or on this machine, is not loaded.
 
     Raises:
         DocumentError: `needs_libreoffice` when it is not installed, `timeout`, `encrypted`, or `corrupt`
@@ -38,6 +57,9 @@ def convert_with_libreoffice(data: bytes, kind: str, target: str, time_limit_s: 
             f"A document of this kind ({kind}) is read through LibreOffice, which is not installed. "
             "Install libreoffice-writer, or save the document as .docx.",
         )
+    if kind == "rtf":
+        # LibreOffice loads what this field names, whatever its settings say. The word is parted: a text that has it reads as before.
+        data = data.replace(b"INCLUDEPICTURE", b"INCLUDE{}PICTURE")
     with tempfile.TemporaryDirectory(prefix="proctor-office-") as folder:
         source = Path(folder) / f"document.{_SUFFIXES.get(kind, kind)}"
         source.write_bytes(data)
@@ -55,6 +77,8 @@ def convert_with_libreoffice(data: bytes, kind: str, target: str, time_limit_s: 
 
 
 def _run(program: str, source: Path, target: str, out: Path, profile: Path, time_limit_s: float) -> None:
+    (profile / "user").mkdir(parents=True)
+    (profile / "user" / "registrymodifications.xcu").write_text(_PROFILE, encoding="utf-8")
     command = [
         program,
         "--headless",

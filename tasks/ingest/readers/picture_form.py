@@ -74,7 +74,7 @@ def normalise_picture(data: bytes) -> NormalPicture | None:
     Raises:
         UnreadablePictureError: for what is damaged, too large, or no picture.
     """
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     if len(data) > MOST_BYTES:
         raise UnreadablePictureError(f"it has more than {MOST_BYTES // 2**20} MB")
@@ -93,6 +93,14 @@ def normalise_picture(data: bytes) -> NormalPicture | None:
             return encode_picture(_flatten(image), is_photograph=is_photograph)
     except (UnreadablePictureError, MemoryError):
         raise
+    except Image.DecompressionBombError:  # Pillow does not even say how many
+        raise UnreadablePictureError(
+            f"it unpacks to far more than the {MOST_PIXELS // 10**6} million pixels that are allowed"
+        ) from None
+    except UnidentifiedImageError:
+        raise UnreadablePictureError(
+            "it is damaged or no picture of a form that is read; save it as PNG"
+        ) from None
     except Exception as error:  # every decoder fails in its own way
         raise UnreadablePictureError(f"it is damaged or no picture ({type(error).__name__})") from None
 

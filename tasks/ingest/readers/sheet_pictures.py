@@ -13,8 +13,9 @@ from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
 from tasks.ingest.readers.docx_elements import parse_xml, read_number
-from tasks.ingest.readers.extraction import PICTURE_MARK, Extraction, FoundPicture
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction, FoundPicture
 from tasks.ingest.readers.numbering import find_child, local_name, read_attribute
+from tasks.ingest.words.warnings import NOT_KEPT
 
 # What WPS writes as the formula of a cell that is a picture.
 _IN_CELL = re.compile(r'=?(?:_xlfn\.)?DISPIMG\("(\w+)",\s*1\)')
@@ -39,7 +40,8 @@ def mark_pictures(extraction: Extraction, package: zipfile.ZipFile, data: bytes)
                 if row == len(rows):  # below all cells
                     rows.append([""] * len(rows[0]))
                 column = _find_column(rows, row, column, width)
-                rows[row][column] = f"{rows[row][column]} {extraction.add_picture(picture)}".strip()
+                mark = extraction.add_picture(picture) if picture is not None else IMAGE
+                rows[row][column] = f"{rows[row][column]} {mark}".strip()
             for first, last, column in _list_merged(package, part) if part in names else ():
                 _fill(rows[first : last + 1], column)
             for row, column, number in _list_placed(package, part) if placed else ():
@@ -51,7 +53,7 @@ def mark_pictures(extraction: Extraction, package: zipfile.ZipFile, data: bytes)
                     if found is not None and found[1] in in_cells:
                         cells[column] = extraction.add_picture(in_cells[found[1]])
     except (DocumentError, ValueError, IndexError) as error:
-        extraction.warnings.append(f"Pictures of the workbook were left out: {error}")
+        extraction.warnings.append(f"{NOT_KEPT}pictures of the workbook: {error}")
 
 
 def _fill(rows: list[list[str]], column: int) -> None:
@@ -89,8 +91,8 @@ def _list_sheets(package: zipfile.ZipFile, names: set[str]) -> Iterator[tuple[st
 
 def _list_anchored(
     package: zipfile.ZipFile, names: set[str], sheet: str
-) -> Iterator[tuple[int, int, FoundPicture]]:
-    """The row and column (from 0) of each picture of a sheet."""
+) -> Iterator[tuple[int, int, FoundPicture | None]]:
+    """The row and column (from 0) of each picture of a sheet; None for one outside the workbook."""
     heights, widths = _read_sizes(package, sheet) if sheet in names else ({}, {})
     for drawing in _read_targets(package, names, sheet).values():
         if not drawing.startswith("xl/drawings/") or drawing not in names or not drawing.endswith(".xml"):
@@ -204,22 +206,24 @@ def _read_cell_images(package: zipfile.ZipFile, names: set[str]) -> dict[str, Fo
     targets = _read_targets(package, names, part)
     found: dict[str, FoundPicture] = {}
     for image in parse_xml(read_part(package, part), part):
-        shown = list(_list_shown(image, targets, names))
+        shown = [one for one in _list_shown(image, targets, names) if one is not None]
         name = next((node.get("name") for node in image.iter() if local_name(node) == "cNvPr"), None)
         if name and shown:
             found[name] = shown[0]
     return found
 
 
-def _list_shown(element: etree._Element, targets: dict[str, str], names: set[str]) -> Iterator[FoundPicture]:
+def _list_shown(
+    element: etree._Element, targets: dict[str, str], names: set[str]
+) -> Iterator[FoundPicture | None]:
+    """The pictures of a drawing; None for one that stands at an address, and is not fetched."""
     alt_text = None
     for node in element.iter():
         if local_name(node) == "cNvPr":
             alt_text = node.get("descr") or alt_text
         elif local_name(node) == "blip":
             part = targets.get(read_attribute(node, "embed") or "", "")
-            if part in names:
-                yield FoundPicture(part=part, alt_text=alt_text)
+            yield FoundPicture(part=part, alt_text=alt_text) if part in names else None
 
 
 def _read_targets(package: zipfile.ZipFile, names: set[str], part: str) -> dict[str, str]:

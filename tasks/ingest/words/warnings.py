@@ -4,3 +4,5 @@ from __future__ import annotations
 
 # A warning about losses: the summary of an ingest shows it.
 NOT_READ = "Not read: "
+# Pictures that were refused, and why: the summary shows it too.
+NOT_KEPT = "Not kept: "

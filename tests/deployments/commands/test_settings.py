@@ -150,6 +150,15 @@ def test_a_model_is_added_and_what_people_wrote_stays(registry: Path) -> None:
     assert yaml.safe_load(text)["models"]["lab-2"]["input_price_usd"] == 2.0
 
 
+def test_a_model_that_sees_is_added_by_command(folder: Path) -> None:
+    at = ("--url", "http://127.0.0.1:9/v1", "--organisation", "Me")
+    assert invoke(HOME, "init").exit_code == 0
+    for name, words in (("eyes", ("--sees-pictures",)), ("blind", ())):
+        assert invoke(HOME, "models", "add", name, *at, *words).exit_code == 0
+    models = read_registry(load_settings().registry_path).models
+    assert (models["eyes"].sees_pictures, models["blind"].sees_pictures) == (True, False)
+
+
 def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Path) -> None:
     provider = {"base_url": "http://127.0.0.1:8000/v1"}
     with pytest.raises(RegistryError, match="lab-1 is registered"):

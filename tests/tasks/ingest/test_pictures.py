@@ -8,6 +8,7 @@ import io
 import struct
 import subprocess
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -211,7 +212,7 @@ def test_a_damaged_picture_is_said_and_its_question_needs_its_figure(tmp_path: P
     assert "needs_figure" in first["parse_notes"]
     assert first["stem"] == "如图所示的电路中，总电阻最大的是（）"
     assert any(
-        warning.startswith("1 pictures of questions were not kept: it is damaged")
+        warning.startswith("Not kept: pictures of questions (1): it is damaged")
         for warning in parsed.document["warnings"]
     )
 
@@ -286,6 +287,22 @@ def test_pictures_of_a_workbook_stand_in_the_cells_they_are_anchored_to(tmp_path
     assert [(one["number"], one["place"]) for one in parsed.questions[0]["pictures"]] == [(1, "stem")]
     assert parsed.questions[1]["pictures"] is None
 
+    # The same, with the picture at an address.
+    far = zipfile.ZipFile(tmp_path / "far.xlsx", "w")
+    with zipfile.ZipFile(tmp_path / "paper.xlsx") as near, far:
+        for name in near.namelist():
+            part = near.read(name)
+            if name == "xl/drawings/_rels/drawing1.xml.rels":
+                part = part.replace(
+                    b'Target="/xl/media/image1.png"',
+                    b'Target="http://127.0.0.1:9/a.png" TargetMode="External"',
+                )
+                assert b"External" in part
+            far.writestr(name, part)
+    (lost, whole) = parse_document(tmp_path / "far.xlsx", IngestOptions()).questions
+    assert (lost["stem"], lost["pictures"]) == ("图中的电路是哪一种？", None)
+    assert "needs_figure" in lost["parse_notes"] and "needs_figure" not in whole["parse_notes"]
+
 
 @pytest.mark.parametrize(
     ("make", "size"),
@@ -338,6 +355,10 @@ def test_a_bomb_is_never_unpacked_and_no_script_is_run() -> None:
         UnreadablePictureError, match=f"unpacks to {side} × {side} pixels; 60 million are allowed"
     ):
         normalise_picture(bomb)
+    # Of far more of them Pillow does not say how many.
+    far = write_png(30_000, 30_000, 1, 0, b"\0" * 64)
+    with pytest.raises(UnreadablePictureError, match="unpacks to far more than the 60 million"):
+        normalise_picture(far)
     with pytest.raises(UnreadablePictureError, match="damaged or no picture"):
         normalise_picture(b"%PDF-1.4 no picture at all")
     script = b"<svg xmlns='http://www.w3.org/2000/svg'><script>fetch('http://127.0.0.1:9')</script></svg>"
@@ -396,11 +417,14 @@ def test_drawings_of_windows_are_converted_in_one_run_and_the_damaged_are_said()
         checksum ^= word
     drawing = place + struct.pack("<H", checksum) + head + records
     drawings = Drawings()
+    damaged = b"\x01\x00\x00\x00" + b"\0" * 36 + b" EMF" + b"\xff" * 60
     drawings.add(drawing)
-    drawings.add(drawing[:30])
+    drawings.add(damaged)
     normal = drawings.read(drawing)
     assert normal is not None and normal.media_type == "image/png"
     assert min(normal.width, normal.height) > 100
+    with pytest.raises(UnreadablePictureError, match="EMF shows nothing when it is converted"):
+        drawings.read(damaged)
 
 
 def test_a_picture_at_an_address_outside_the_package_is_not_fetched(tmp_path: Path) -> None:
@@ -415,8 +439,11 @@ def test_a_picture_at_an_address_outside_the_package_is_not_fetched(tmp_path: Pa
             {"_rels/document.xml.rels": relations},
         )
     )
-    (question,) = parse_document(path, IngestOptions()).questions
+    parsed = parse_document(path, IngestOptions())
+    (question,) = parsed.questions
     assert question["pictures"] is None and "needs_figure" in question["parse_notes"]
+    (warning,) = parsed.document["warnings"]
+    assert warning.startswith("Not kept: pictures of questions (1):") and "none is fetched" in warning
 
 
 def test_what_is_kept_lands_once_and_leaves_with_its_document(

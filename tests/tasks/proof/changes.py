@@ -456,7 +456,7 @@ def list_originals(home: Path) -> list[Path]:
     return sorted(
         path
         for path in (home / "archive").rglob("*.*")
-        if path.is_file() and path.suffix not in (".txt", ".json")
+        if path.is_file() and path.suffix not in (".txt", ".json", ".picture")
     )
 
 
