@@ -1,4 +1,4 @@
-"""A second reader that is asked by files, so that a model without an address can be measured.
+"""A second reader that is asked by files: a model without an address can be measured.
 
 Each request of a paper is `NAME/KEY.txt` in a folder, with what the model would see beside it (`KEY.page-3.png`,
 `KEY.image-2.png`). Its reply is awaited as `KEY.json`. All papers ask at once, and the next window of a paper when it has a reply.

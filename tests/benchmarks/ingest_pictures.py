@@ -455,7 +455,10 @@ def count_paper(
 def read_again(
     drawn: Sequence[Listed], listed: Sequence[Listed], folder: Path
 ) -> tuple[list[Listed], list[Listed], Counter[tuple[str, str]]]:
-    """The drawn pictures as the rules and as both readers leave them; the totals are of their papers alone."""
+    """The drawn pictures as the rules and as both readers leave them.
+
+    The totals are of their papers alone.
+    """
     papers = sorted({find_paper(Path(one.path)) or one.path for one in drawn})
     by_rules: list[Listed] = []
     by_both: list[Listed] = []
