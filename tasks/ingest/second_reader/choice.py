@@ -76,7 +76,7 @@ def choose_reading(
     whole = _keep_passed_over(first, second)
     is_scrap = len(second.questions) < _LEAST_FOUND * len(first.questions)
     if is_scrap or _count_sound(whole) < _LEAST_SOUND * _count_sound(first):
-        return _confirm(first, alike, options), False
+        return _confirm(first, alike, _list_answering(second), options), False
     return _judge(whole, alike, options), True
 
 
@@ -94,13 +94,35 @@ def _hold(first: ParsedDocument) -> ParsedDocument:
     return replace(first, document=first.document | {"status": "held", "error": reason}, questions=questions)
 
 
+def _list_answering(parsed: ParsedDocument) -> set[str]:
+    """The pictures that a reading calls part of an answer, by hash."""
+    return {
+        one["sha256"]
+        for row in parsed.questions
+        for one in row["pictures"] or ()
+        if one["place"] in ("answer", "explanation")
+    }
+
+
+def _doubt_shown(row: dict[str, Any], answering: Collection[str]) -> dict[str, Any]:
+    """A question of the rules; in doubt where it shows a picture that the other reader calls an answer."""
+    shown = {one["sha256"] for one in row["pictures"] or () if one["place"] in ("stem", "material", "option")}
+    if not shown.intersection(answering):
+        return row
+    sure = min(float(row["parse_confidence"]), _MOST_OF_SHOWN)
+    return row | {"parse_notes": [*row["parse_notes"], KEY_SHOWN], "parse_confidence": sure}
+
+
 def _confirm(
-    first: ParsedDocument, alike: Collection[tuple[str, ...]], options: IngestOptions
+    first: ParsedDocument,
+    alike: Collection[tuple[str, ...]],
+    answering: Collection[str],
+    options: IngestOptions,
 ) -> ParsedDocument:
     """The rules' reading where the paper speaks against the other: what both read is surer."""
     count = sum(identify(row) in alike for row in first.questions)
     said = f"A second reader reads {count} of {len(first.questions)} questions of this paper alike. Its reading keeps less of what the paper says of itself, and was not taken."
-    questions = list(first.questions)
+    questions = [_doubt_shown(row, answering) for row in first.questions]
     if first.document["status"] != "held":
         questions = [_judge_question(row, alike) if identify(row) in alike else row for row in questions]
         questions = [row | {"status": name_status(row, options.confidence_threshold)} for row in questions]
@@ -121,12 +143,7 @@ def _keep_passed_over(first: ParsedDocument, second: ParsedDocument) -> ParsedDo
     values = [read_value(row["number_label"]) for row in ordered]
     known = {row["question_uuid"] for row in ordered}
     # what the second reader calls part of an answer is shown by no question
-    answering = {
-        one["sha256"]
-        for row in ordered
-        for one in row["pictures"] or ()
-        if one["place"] in ("answer", "explanation")
-    }
+    answering = _list_answering(second)
     kept = []
     for row in first.questions:
         if answering & {one["sha256"] for one in row["pictures"] or ()}:

@@ -173,6 +173,26 @@ def test_pictures_are_part_of_what_two_readers_read_alike(paper: ParsedDocument)
     assert sure == {"alike": 0.97, "other": 0.85}
 
 
+def test_a_picture_that_answers_by_a_reading_that_is_not_taken_is_in_doubt(paper: ParsedDocument) -> None:
+    shown = {
+        one["sha256"]
+        for row in paper.questions
+        for one in row["pictures"] or ()
+        if one["place"] in ("stem", "material", "option")
+    }
+    # so many that three questions are a scrap of them
+    many = replace(paper, questions=[dict(row) for row in paper.questions for _ in range(6)])
+    second = read(paper, ONE, TWO, THREE | {"answer": ["11-12", "picture 1"]}, left_out=LEFT_OUT)
+    (mill,) = shown & {one["sha256"] for one in second.questions[2]["pictures"] or ()}
+    chosen, is_taken = choose_reading(many, second, OPTIONS)
+    assert not is_taken
+    for before, row in zip(many.questions, chosen.questions, strict=True):
+        is_shown = mill in [one["sha256"] for one in row["pictures"] or ()]
+        assert ("key_shown" in row["parse_notes"]) == is_shown
+        assert (row["status"] == "low_confidence") == is_shown
+        assert is_shown or row["stem"] == before["stem"]
+
+
 def test_what_is_left_out_of_any_window_is_left_out_of_the_paper() -> None:
     windows: list[dict[str, Any]] = [
         {"questions": [ONE], "left_out": ["picture 1"]},
