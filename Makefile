@@ -19,9 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The last one is DuckDB's, which looks for a batch system's share before it counts cores.
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 SLURM_CPUS_ON_NODE=1
 # What a test frees stays with its worker for the next one: asking the system for it again took 2% of the CPU.
-# The last one is for small pieces, of which a thread keeps seven of a size where nothing is said: a tenth of DuckDB's CPU.
-KEPT_MEMORY = MALLOC_TRIM_THRESHOLD_=2000000000 MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TOP_PAD_=67108864 \
-	GLIBC_TUNABLES=glibc.malloc.tcache_count=20000
+KEPT_MEMORY = MALLOC_TRIM_THRESHOLD_=2000000000 MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TOP_PAD_=67108864
 # uv does not look where pip was told to look for local wheels; pass it on.
 ifdef PIP_FIND_LINKS
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)

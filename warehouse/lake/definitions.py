@@ -151,7 +151,8 @@ def _table_comment(table: Table) -> str:
 def _contract_digest() -> str:
     """Of every table, column, comment and view of this version, computed once for the same ones."""
     global _digested
-    form, parts = describe_form(), [*TABLES.items(), *read_views().items()]
+    form = describe_form()
+    parts: list[tuple[str, Table | Query]] = [*TABLES.items(), *read_views().items()]
     # Parts that are the same objects are equal without a look at them.
     if _digested is None or (_digested.form, _digested.parts) != (form, parts):
         _digested = _Digested(form, parts, _compute_digest(form))

@@ -28,10 +28,12 @@ from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
-from warehouse.lake import Lake, open_lake, share_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.tables import access_log, llm_calls
+
+pytestmark = pytest.mark.usefixtures("one_lake")
 
 REGISTRY = """
 providers:
@@ -108,13 +110,6 @@ class Room:
 
 
 MakeRoom = Callable[..., Room]
-
-
-@pytest.fixture(autouse=True)
-def one_lake() -> Iterator[None]:
-    """What a test lands and reads is in one lake, opened some ten times: attached once, as in a flow."""
-    with share_lake():
-        yield
 
 
 @pytest.fixture

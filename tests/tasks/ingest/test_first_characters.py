@@ -29,7 +29,7 @@ from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer,
 from tasks.ingest.words.word_lists import WORDS
 from tests.benchmarks.ingest_mutations import PAPERS, SIZE, mutate
 from tests.benchmarks.ingest_papers import make_paper
-from tests.hunts import tries
+from tests.hunts import IS_WHOLE
 from tests.tasks.ingest.test_layouts import CASES
 
 pytestmark = pytest.mark.hunt
@@ -40,7 +40,7 @@ _BEFORE = "（([【〔《*#-_·★√×①一二三第题答解Aa1QＫſ\u212aİ
 
 @cache
 def _list_lines() -> list[str]:
-    """Lines of papers, and each with two signs before it; with six in a long run."""
+    """Lines of papers, and each with two of 32 signs before it; with four or five in a long run."""
     lines = {line for case in CASES for line in case["paper"].split("\n")}
     for seed, (language, options, answers) in enumerate(PAPERS):
         lines.update(
@@ -49,7 +49,7 @@ def _list_lines() -> list[str]:
             for line in changed[:40]
         )
     found = sorted(line for line in lines if line.strip())
-    step = len(_BEFORE) // tries(2, 6)
+    step = 7 if IS_WHOLE else 16
     return [
         *found,
         *(sign + line for place, line in enumerate(found) for sign in _BEFORE[place % step :: step]),
