@@ -29,7 +29,7 @@ from warehouse.ledger.engine.sides import name_exam_file
 
 
 def make_once(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder `name` that one worker has made for all: it is copied, and nothing in it opened.
+    """The folder `name`, which one worker makes for all; it is copied, and nothing in it opened.
 
     `make` is given the folder, and closes what it opens there: while it runs no lake is shared, which would stay open.
     """

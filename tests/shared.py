@@ -1,4 +1,4 @@
-"""A folder that the workers of a run have in common: what one of them has made there, all may copy."""
+"""A folder of all workers of a run: what one of them has made there, all may copy."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _table_comment(table: Table) -> str:
 
 
 def _contract_digest() -> str:
-    """Of every table, column, comment and view of this version, computed once for the same ones."""
+    """Of every table, column, comment and view of this version; kept while they stay the same."""
     global _digested
     form = describe_form()
     parts: list[tuple[str, Table | Query]] = [*TABLES.items(), *read_views().items()]
