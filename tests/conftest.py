@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Set
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from filelock import FileLock
 
+from tests.shared import SHARED
 from tests.warm import PYTHON, start_warm
 
 if TYPE_CHECKING:
@@ -48,6 +50,14 @@ _WORTH_SAYING_S = 20.0
 _BEFORE = pytest.StashKey[float]()
 # The modules that were loaded when the tests had been collected.
 LOADED = pytest.StashKey[frozenset[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give all workers of a run a folder in common, before they start; it goes with the run."""
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory(prefix="proctor-tests-", ignore_cleanup_errors=True)
+        os.environ[SHARED] = folder.name
+        config.add_cleanup(folder.cleanup)
 
 
 @pytest.fixture(autouse=True)

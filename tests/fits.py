@@ -1,12 +1,14 @@
 """Fits remembered for tests of what is made from them.
 
-A season that was fitted once in a process is not fitted again.
+A season that was fitted once in a run of the tests is not fitted again, whichever worker needs it.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+import os
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -16,6 +18,7 @@ import pytest
 
 from tasks.editions import equating
 from tasks.statistics.items import GradedFit, GradedRows, KnownQuestions, Scale, fit_graded_response
+from tests.shared import find_shared_folder
 
 _FITS: dict[str, GradedFit] = {}
 
@@ -34,14 +37,34 @@ def remembering_fits() -> Iterator[None]:
         scale: Scale | None = None,
         draws: int = 100,
     ) -> GradedFit:
-        key = f"{_digest(rows)} {_digest(known)} {_digest(scale)} {draws}"
+        asked = f"{_digest(rows)} {_digest(known)} {_digest(scale)} {draws}"
+        key = hashlib.sha256(asked.encode()).hexdigest()
         if key not in _FITS:
-            _FITS[key] = fit_graded_response(rows, known=known, scale=scale, draws=draws)
+            _FITS[key] = _read_fit(key) or _keep_fit(
+                key, fit_graded_response(rows, known=known, scale=scale, draws=draws)
+            )
         return copy.deepcopy(_FITS[key])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equating, "fit_graded_response", fit)
         yield
+
+
+def _read_fit(key: str) -> GradedFit | None:
+    """What another worker has fitted."""
+    try:
+        fit: GradedFit = pickle.loads((find_shared_folder() / f"fit-{key}").read_bytes())
+    except FileNotFoundError:
+        return None
+    return fit
+
+
+def _keep_fit(key: str, fit: GradedFit) -> GradedFit:
+    kept = find_shared_folder() / f"fit-{key}"
+    draft = kept.with_name(f"{kept.name}-{os.getpid()}")
+    draft.write_bytes(pickle.dumps(fit))
+    draft.rename(kept)
+    return fit
 
 
 def _digest(given: GradedRows | KnownQuestions | Scale | None) -> str:

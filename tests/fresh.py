@@ -1,6 +1,7 @@
 """A new lake or ledger for a test, made by copying.
 
-One is made per worker as a user's first writer makes it: a lake takes most of a second, a ledger 11 CPU ms and two waits for the disk.
+A lake is made once for all workers, as a user's first writer makes it: that takes most of a second. A ledger is made
+once in each: 11 CPU ms and two waits for the disk.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import secrets
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -17,12 +18,32 @@ from threading import Lock
 
 import duckdb
 import pytest
+from filelock import FileLock
 
 from schemas.settings import Settings
+from tests.shared import find_shared_folder
 from warehouse.lake import Lake, open_lake, store
 from warehouse.ledger.engine.copies import files
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.sides import name_exam_file
+
+
+def make_once(name: str, make: Callable[[Path], None]) -> Path:
+    """The folder `name`, which one worker makes for all; it is copied, and nothing in it opened.
+
+    `make` is given the folder, and closes what it opens there: while it runs no lake is shared, which would stay open.
+    """
+    made = find_shared_folder() / name
+    done = made.with_name(f"{name}.done")
+    with FileLock(made.with_name(f"{name}.lock")):
+        if not done.exists():
+            # Of one who was killed while making it.
+            shutil.rmtree(made, ignore_errors=True)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(store, "is_shared", lambda: False)
+                make(made)
+            done.touch()
+    return made
 
 
 def open_new_lake(settings: Settings) -> Lake:
@@ -54,7 +75,7 @@ def copying_new_stores() -> Iterator[None]:
     def attach_copy(settings: Settings, lock_timeout_s: float) -> duckdb.DuckDBPyConnection:
         folder = settings.home / "lake"
         is_elsewhere = settings.lake_catalog is not None or settings.lake_data is not None
-        if not (is_elsewhere or folder.exists() or settings.home == Path(_FOLDER.name)):
+        if not (is_elsewhere or folder.exists() or settings.home == find_shared_folder() / _NEW_LAKE):
             template = _make_template()
             settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
             draft = Path(tempfile.mkdtemp(dir=settings.home)) / "lake"
@@ -99,10 +120,7 @@ def _copy_lake(closed: Path, folder: Path, settings: Settings) -> None:
 
 @cache
 def _make_template() -> Path:
-    # Kept until the process ends: the object removes its folder when it is collected.
-    folder = Path(_FOLDER.name)
-    open_lake(Settings(home=folder)).close()
-    return folder / "lake"
+    return make_once(_NEW_LAKE, lambda home: open_lake(Settings(home=home)).close()) / "lake"
 
 
 def _copy_ledger_file(closed: Path, copy: Path, pair: int) -> None:
@@ -122,5 +140,7 @@ def _make_ledger_template() -> tuple[Path, Path]:
     return name_exam_file(path), path
 
 
+_NEW_LAKE = "new-lake"
+# Kept until the process ends: the object removes its folder when it is collected.
 _FOLDER = tempfile.TemporaryDirectory(prefix="proctor-stores-")
 _LEDGERS = Path(_FOLDER.name, "ledgers")

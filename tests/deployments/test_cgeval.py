@@ -26,7 +26,7 @@ from tests.tasks.gscore.conftest import build_tiny_model
 from tests.tasks.gscore.kit import QUESTION_HEADERS, read_cgeval_questions
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
-from warehouse.lake import open_lake
+from warehouse.lake import open_lake, share_lake
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +103,8 @@ def make_world(folder: Path, question_file: Path, server: RunningServer) -> Worl
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     write_question_file(tmp_path / "questions.csv")
-    with start_server(**MODELS) as server:
+    # Attached once for all commands of a test.
+    with share_lake(), start_server(**MODELS) as server:
         made = make_world(tmp_path, tmp_path / "questions.csv", server)
         made.run("import", str(tmp_path / "questions.csv"))
         yield made

@@ -25,7 +25,7 @@ def read_manifests() -> list[dict[str, Any]]:
     documents = [
         document
         for path in sorted(MANIFESTS.glob("*.yaml"))
-        for document in yaml.safe_load_all(path.read_text("utf-8"))
+        for document in yaml.load_all(path.read_text("utf-8"), Loader=yaml.CSafeLoader)
     ]
     return [document for document in documents if document["kind"] != "Kustomization"]
 

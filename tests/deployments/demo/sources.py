@@ -54,7 +54,7 @@ def read_papers() -> list[Paper]:
 
 
 def _read_paper(path: Path) -> Paper:
-    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     entries = [(section, entry) for section in content["sections"] for entry in section["questions"]]
     questions = (
         SourceQuestion(

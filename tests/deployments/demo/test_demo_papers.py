@@ -21,7 +21,7 @@ from tests.deployments.demo.sources import (
 )
 
 PAPERS = {paper.name: paper for paper in read_papers()}
-DECISIONS = yaml.safe_load((QUESTIONS_FOLDER / REVIEW_FILE).read_text(encoding="utf-8"))
+DECISIONS = yaml.load((QUESTIONS_FOLDER / REVIEW_FILE).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 REJECTIONS, EDITS = DECISIONS["rejections"], DECISIONS["edits"]
 LEAST_SHARE_READ = 0.92
 

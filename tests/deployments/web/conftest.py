@@ -22,6 +22,7 @@ from tasks.review.decisions import Decision
 from tests.deployments.web.watched_home import Watched, open_watched
 from tests.tasks.review.conftest import make_frame, make_question
 from tests.tasks.review.kit import Annotator, read_decisions
+from warehouse.lake import share_lake
 from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
@@ -34,6 +35,17 @@ PEOPLE = {
     "chen": "annotator", "dai": "annotator", "eva": "annotator", "fang": "annotator",
     "cora": "admin", "xu": "examiner", "ann": "analyst", "candidate:alpha": "candidate",
 }  # fmt: skip
+
+
+@pytest.fixture
+def one_lake() -> Iterator[None]:
+    """The lake of a test is attached once for all of its requests, as for the steps of a flow.
+
+    To attach it took a quarter of their CPU; the tests of the warehouse check how it is opened. For tests whose desk is
+    their own: one that keeps a lake open for later tests would find it closed.
+    """
+    with share_lake():
+        yield
 
 
 @pytest.fixture(scope="session")

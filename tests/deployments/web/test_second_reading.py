@@ -35,6 +35,8 @@ from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.tables import access_log, llm_calls
 
+pytestmark = pytest.mark.usefixtures("one_lake")
+
 REGISTRY = """
 providers:
   lab: {{base_url: "{url}", is_simulated: true}}

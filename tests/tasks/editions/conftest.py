@@ -8,7 +8,7 @@ import pytest
 
 from schemas.settings import Settings
 from tasks.editions.roots import publish_and_keep_root
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, make_once, open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.lake.kit import remember_data_path
@@ -18,11 +18,15 @@ from warehouse.ledger.engine.opening import open_ledger
 
 @pytest.fixture(scope="session")
 def season_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two months of six candidates in a lake, landed once for all tests; only copied."""
-    home = tmp_path_factory.mktemp("season") / "home"
-    with open_new_lake(Settings(home=home)) as lake:
-        land_frames(lake, build_season())
-    return home
+    """Two months of six candidates in a lake, landed once for all workers."""
+
+    def make(home: Path) -> None:
+        with open_new_lake(Settings(home=home)) as lake:
+            land_frames(lake, build_season())
+
+    settings = Settings(home=tmp_path_factory.mktemp("season") / "home")
+    copy_home(make_once("season", make), settings)
+    return settings.home
 
 
 @pytest.fixture
@@ -41,13 +45,16 @@ def season(settings: Settings, season_home: Path) -> Iterator[Lake]:
 
 
 @pytest.fixture(scope="session")
-def published_home(season_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The season with June published and its root kept, made once for all tests; only copied."""
-    settings = Settings(home=tmp_path_factory.mktemp("published") / "home", judge_ratings_gate=100)
-    shutil.copytree(season_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        publish_and_keep_root(ledger, lake, settings, "run-2025-06")
-    return settings.home
+def published_home(season_home: Path) -> Path:
+    """The season with June published and its root kept, made once for all workers; only copied."""
+
+    def make(home: Path) -> None:
+        settings = Settings(home=home, judge_ratings_gate=100)
+        copy_home(season_home, settings)
+        with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+            publish_and_keep_root(ledger, lake, settings, "run-2025-06")
+
+    return make_once("season-published", make)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ The tests cover bent pages, what is drawn over them, figures beside the text, an
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import io
 import math
@@ -21,6 +22,7 @@ from tasks.ingest.readers.extraction import Line, Look, blank_picture_numbers
 from tasks.ingest.readers.ocr import merge_boxes
 from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf_pages import Page, Row
+from tests.hunts import tries
 from tests.tasks.ingest.builders import make_docx, make_pdf
 
 needs_cv2 = pytest.mark.skipif(
@@ -458,6 +460,20 @@ class Reply:
         return self.change(self.engine(picture, **switches), switches)
 
 
+class Remembering:
+    """An engine that looks once at a picture, and says the same when it is asked again."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+        self.replies: dict[tuple[bytes, str], Any] = {}
+
+    def __call__(self, picture: Any, **switches: Any) -> Any:
+        asked = (picture.tobytes(), repr(sorted(switches.items())))
+        if asked not in self.replies:
+            self.replies[asked] = self.engine(picture, **switches)
+        return copy.copy(self.replies[asked])
+
+
 needs_ocr = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("cv2", "rapidocr", "onnxruntime")),
     reason="the extra `ocr` is not installed",
@@ -509,7 +525,7 @@ def test_a_number_beside_a_question_that_the_detector_passed_over_is_read_again(
 def test_lines_whose_words_have_no_places_are_kept_with_the_box_of_the_line() -> None:
     from tasks.ingest.readers import ocr
 
-    engine = ocr._make_engine()
+    engine = Remembering(ocr._make_engine())
     page = draw_text(*QUESTION)
     whole = ocr._find_boxes(engine, page)
 
@@ -553,11 +569,10 @@ def test_a_page_without_a_line_is_empty_and_one_that_fails_is_named(monkeypatch:
     blank = cv2.imencode(".png", draw_text())[1].tobytes()
     assert ocr.read_image(blank).lines == []
 
-    def fail(found: Any, switches: Any) -> Any:
+    def fail(picture: Any, **switches: Any) -> Any:
         raise ValueError
 
-    failing = Reply(fail, ocr._make_engine())
-    monkeypatch.setattr(ocr, "_make_engine", lambda: failing)
+    monkeypatch.setattr(ocr, "_make_engine", lambda: fail)
     read = ocr.read_image(blank)
     assert read.lines == []
     assert read.warnings == ["The picture was not read by OCR: the engine failed with ValueError."]
@@ -597,6 +612,7 @@ def test_a_word_file_that_holds_pictures_and_no_text_is_read_from_them_in_order(
     assert caught.value.code == "needs_ocr"
 
 
+@pytest.mark.hunt
 @needs_ocr
 def test_a_page_that_lies_on_its_side_or_head_is_turned_before_it_is_read() -> None:
     import cv2
@@ -619,7 +635,8 @@ def test_a_page_that_lies_on_its_side_or_head_is_turned_before_it_is_read() -> N
         2: (1000 - right, 1000 - foot, 1000 - left, 1000 - top),
     }
     back[3] = (1000 - foot, left, 1000 - top, right)
-    for turn, box in back.items():
+    # On one side and on its head in every run; on either side in a long one.
+    for turn, box in list(back.items())[: tries(2, 3)]:
         lines = read(numpy.ascontiguousarray(numpy.rot90(upright, turn)))
         assert [line.text for line in lines] == [line.text for line in expected]
         assert all(abs(one - other) < 12 for one, other in zip(lines[0].box, box, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -13,7 +12,7 @@ import polars as pl
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from tests.fresh import copy_home, open_new_lake
+from tests.fresh import copy_home, make_once, open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, land_bank_rows
@@ -45,8 +44,11 @@ def open_rated_run(home: Path) -> Iterator[tuple[Settings, Ledger, Lake]]:
 
 @cache
 def _make_home() -> Path:
-    """The same for every test, landed once in each worker; only copied."""
-    home = Path(_FOLDER.name) / "home"
+    """The same for every test, landed once for all workers; only copied."""
+    return make_once("rated-run", _land_run)
+
+
+def _land_run(home: Path) -> None:
     settings = Settings(home=home)
     frames = build_season(months=("2025-06",), is_calibrated=False)
     responses = frames["responses"]
@@ -76,11 +78,6 @@ def _make_home() -> Path:
         with ledger.write() as connection:
             for name in PEOPLE:
                 add_user(connection, user_id=name, role="annotator")
-    return home
-
-
-# Kept until the process ends: the object removes its folder when it is collected.
-_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-rated-run-")
 
 
 def fill_workbook(path: Path, give: Callable[[str, int], Any]) -> None:

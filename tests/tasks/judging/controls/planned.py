@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from tasks.judging.landing import judge_landed
 from tasks.judging.summary import JudgingSummary
 from tasks.judging.task import JudgingChoices, judge_collected
 from tasks.running import Progress
-from tests.fresh import copy_home, open_new_lake
+from tests.fresh import copy_home, make_once, open_new_lake
 from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -129,8 +128,13 @@ def open_planned_run(
 
 @cache
 def _make_home(judges: tuple[str, ...]) -> tuple[Path, str]:
-    """A closed home with the run sat and landed, made once in each worker; only copied."""
-    settings = _make_settings(Path(_FOLDER.name) / "-".join(judges), judges)
+    """A closed home with the run sat and landed, made once for all workers; only copied."""
+    made = make_once(f"planned-run-{'-'.join(judges)}", lambda folder: _sit_run(folder, judges))
+    return made / "home", (made / "run_id").read_text("utf-8")
+
+
+def _sit_run(folder: Path, judges: tuple[str, ...]) -> None:
+    settings = _make_settings(folder / "home", judges)
     rho = make_model("rho", roles=("candidate", "reference"), is_simulated=True)
     registry = make_registry(
         make_model("alpha", is_simulated=True), make_model("beta", is_simulated=True), rho
@@ -145,12 +149,8 @@ def _make_home(judges: tuple[str, ...]) -> tuple[Path, str]:
         asyncio.run(sit_sessions(ledger, settings, registry, AnsweringClient(), plan.run_id))
         land_bank_rows(lake, bank)
         land_run(ledger, lake, plan.run_id)
-    return settings.home, plan.run_id
+    (folder / "run_id").write_text(plan.run_id, "utf-8")
 
 
 def _make_settings(home: Path, judges: tuple[str, ...]) -> Settings:
     return make_settings(home, set_size=SET_SIZE, judges=judges, judge_ratings_gate=0, budget_usd=100.0)
-
-
-# Kept until the process ends: the object removes its folder when it is collected.
-_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-planned-run-")
