@@ -13,8 +13,6 @@ from schemas.errors import ContractError, UsageError
 
 METRICS = ("gscore", "bleu4", "rouge2", "chrf", "similarity")
 CONFIDENCE = 0.95
-# Pairs of so many are a table of 10,000 signs.
-_FEW = 100
 _AGREEMENT_NUMBERS = (
     "kendall_tau",
     "kendall_low",
@@ -139,10 +137,9 @@ def compute_rank_agreement(
         )
     draw = np.random.default_rng(seed)
     taus, rhos = [], []
-    compute_kendall = _prepare_kendall(ours, theirs)
     for _ in range(resample_count):
         rows = draw.integers(0, len(ours), len(ours))
-        taus.append(compute_kendall(rows))
+        taus.append(kendalltau(ours[rows], theirs[rows]).statistic)
         rhos.append(_compute_spearman(ours[rows], theirs[rows]))
     tails = [100 * (1 - CONFIDENCE) / 2, 100 * (1 + CONFIDENCE) / 2]
     tau_low, tau_high = np.nanpercentile(taus, tails)
@@ -163,34 +160,6 @@ def compute_rank_agreement(
         resample_count=resample_count,
         seed=seed,
     )
-
-
-def _prepare_kendall(
-    ours: npt.NDArray[np.float64], theirs: npt.NDArray[np.float64]
-) -> Callable[[npt.NDArray[np.int64]], float]:
-    """What computes Kendall's τ-b of rows drawn from both; NaN where one side is constant.
-
-    Which of two is larger does not change with the draw: of few it is looked at once, and scipy sorts each draw. Of many
-    the table of all pairs would be larger than what it saves.
-    """
-    from scipy.stats import kendalltau
-
-    if len(ours) > _FEW:
-        return lambda rows: float(kendalltau(ours[rows], theirs[rows]).statistic)
-    one, other = (np.sign(side[:, None] - side[None, :]).astype(np.int8) for side in (ours, theirs))
-
-    def compute(rows: npt.NDArray[np.int64]) -> float:
-        pairs = np.ix_(rows, rows)
-        mine, others = one[pairs], other[pairs]
-        # Every pair stands twice.
-        untied, untied_others = np.count_nonzero(mine) // 2, np.count_nonzero(others) // 2
-        if not untied or not untied_others:
-            return float("nan")
-        agreeing = int((mine * others).sum(dtype=np.int64)) // 2
-        tau = float(agreeing / np.sqrt(untied) / np.sqrt(untied_others))
-        return min(1.0, max(-1.0, tau))
-
-    return compute
 
 
 def _compute_spearman(ours: npt.NDArray[np.float64], theirs: npt.NDArray[np.float64]) -> float:
