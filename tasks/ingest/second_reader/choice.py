@@ -105,7 +105,7 @@ def _list_answering(parsed: ParsedDocument) -> set[str]:
 
 
 def _doubt_shown(row: dict[str, Any], answering: Collection[str]) -> dict[str, Any]:
-    """A question of the rules; in doubt where it shows a picture that the other reader calls an answer."""
+    """A question, doubted where it shows a picture that the other reader calls an answer."""
     shown = {one["sha256"] for one in row["pictures"] or () if one["place"] in ("stem", "material", "option")}
     if not shown.intersection(answering):
         return row
