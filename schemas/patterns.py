@@ -78,6 +78,10 @@ class LazyPattern:
         _waiting.discard(self)
         return getattr(compiled, name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its text, as a compiled one goes to other processes."""
+        return compile, (self.pattern, self._given)
+
 
 _waiting: set[LazyPattern] = set()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pickle
 import re
 import subprocess
 import sys
@@ -30,6 +31,16 @@ def test_a_pattern_is_compiled_when_it_is_first_used_and_then_is_as_python_makes
     match = lazy.search("第 7 号")
     assert match is not None
     assert (match["number"], match.re) == ("7", own)
+
+
+def test_a_pattern_goes_to_other_processes_by_its_text_used_or_not() -> None:
+    for is_used in (False, True):
+        lazy = patterns.compile(r"(\d+)号", re.IGNORECASE)
+        if is_used:
+            lazy.search("")
+        there = pickle.loads(pickle.dumps(lazy))
+        assert (there.pattern, there.flags) == (lazy.pattern, lazy.flags)
+        assert there.findall("7号") == ["7"]
 
 
 def test_a_pattern_that_is_wrong_is_found_when_it_is_first_used() -> None:
