@@ -65,7 +65,7 @@ def read_shown(path: Path, **options: Any) -> tuple[ParsedDocument, str]:
     lines = _NUMBERED_PICTURE.sub("[image]", "\n".join(shown.lines if shown else ()))
     digest = hashlib.sha256(lines.encode()).hexdigest()[:16]
     found = ParsedDocument(result["document"], result["text"], result["questions"], path, shown=shown)
-    return replace(found, pictures=result["pictures"]), digest
+    return replace(found, pictures=result["pictures"], refused=tuple(result.get("refused", ()))), digest
 
 
 def measure(group: str) -> list[TwiceRead]:
