@@ -31,8 +31,8 @@ def find_region_headings(pieces: Sequence[Piece | Line]) -> list[int]:
         for index, piece in enumerate(pieces)
         if is_region_heading(piece.text)
         or (
-            _names_answers(piece.text)
-            and len(piece.text) <= _MAX_TITLE
+            len(piece.text) <= _MAX_TITLE
+            and _names_answers(piece.text)
             and (named := _NAMES_PAPER.fullmatch(piece.text)) is not None
             and (named["title"] or named["before"]).casefold() in titles
         )

@@ -63,12 +63,12 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
     """The two letters of a line that says how to judge; None where it says none."""
     if len(text) > _LONGEST_TOLD or lines.pieces[place].kind == "table":
         return None
-    below = [label.value for at, label in lines.numbered.items() if at > place]
-    if place in lines.numbered and below[:2] != [1, 2]:
-        return None  # a statement, and no heading as `Exercise 4. Right or wrong?`
     words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
     if not any(word.casefold() in _JUDGING for word in words) or {*"ABC"} <= {*_ALONE.findall(text)}:
         return None  # `Choose the correct answer (A, B, C or D). No calculators.`
+    below = [label.value for at, label in lines.numbered.items() if at > place]
+    if place in lines.numbered and below[:2] != [1, 2]:
+        return None  # a statement, and no heading as `Exercise 4. Right or wrong?`
     around = [_OPTION.match(piece.text) for piece in lines.pieces[max(place - 1, 0) : place + 2]]
     letters = [ord(one[1]) if one is not None else 0 for one in around]
     own = _OPTION.match(text)

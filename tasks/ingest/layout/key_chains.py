@@ -84,11 +84,12 @@ def _find_part(lines: IndexedLines) -> int | None:
     """Where the last part that says it holds answers begins; a number may stand in its line."""
     for place in range(len(lines.pieces) - 1, 0, -1):
         text = lines.pieces[place].text
-        mark = answer_mark().match(text)
         is_title = (
-            len(text) <= _LONGEST_TITLE and answer_name().search(text[: _LONGEST_TITLE // 2]) is not None
+            len(text) <= _LONGEST_TITLE
+            and lines.labels[place] is None
+            and answer_name().search(text[: _LONGEST_TITLE // 2]) is not None
         )
-        if (mark is not None and mark[1]) or (is_title and lines.labels[place] is None):
+        if is_title or ((mark := answer_mark().match(text)) is not None and mark[1]):
             return place
     return None
 
