@@ -32,7 +32,7 @@ from tasks.ingest.readers.extraction import (
     join_lines,
     read_picture_number,
 )
-from tasks.ingest.readers.formats import extract, find_reader
+from tasks.ingest.readers.formats import ask_for_ocr, extract, find_reader
 from tasks.ingest.readers.keeping import keep_read, take_read
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
@@ -154,7 +154,9 @@ def read_extraction(
         note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
     checked = doubt_unread(split.checked, extraction.lines)
     judge_reading(document, questions, raw, checked, Terms.from_options(options))
-    if not questions:
+    if not questions and extraction.unread:
+        document["status"], document["error"] = "needs_ocr", ask_for_ocr(extraction.unread)
+    elif not questions:
         document["status"], document["error"] = (
             "no_questions",
             _explain_nothing(raw, split, given, options.get("answered")),

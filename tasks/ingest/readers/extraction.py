@@ -141,7 +141,7 @@ class Extraction:
     """Everything a reader learned of a document.
 
     A text document fills `lines`, a spreadsheet `sheets`, a file of records (JSON) `records`. `warnings` are sentences without
-    any text of the document.
+    any text of the document. `unread` are the pages that only OCR, which is off or not installed, can read.
     """
 
     converter: str
@@ -149,6 +149,7 @@ class Extraction:
     lines: list[Line] = field(default_factory=list)
     sheets: list[Sheet] = field(default_factory=list)
     page_count: int | None = None
+    unread: tuple[int, ...] = ()
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     records: list[dict[str, Any]] | None = None

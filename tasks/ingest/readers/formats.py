@@ -7,9 +7,10 @@ patterns look for blanks and rules from every place of a line. What a scanner's 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import Any
 
 from schemas import patterns as re
@@ -215,18 +216,27 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
             extraction.warnings.extend(warnings)
             extraction.converter = "pypdfium2+rapidocr" if kept else "rapidocr"
             return extraction
-    names = ", ".join(str(page) for page in list(unreadable)[:20])
+    extraction.unread = tuple(unreadable)
     if not has_text:
-        raise DocumentError(
-            "needs_ocr",
-            f"Pages {names} hold pictures and no text. Install the extra `ocr` and switch OCR on to read them.",
-        )
+        raise DocumentError("needs_ocr", ask_for_ocr(extraction.unread))
     extraction.warnings.append(
-        f"Pages {names} are scans or hold no readable text; OCR is off or not installed."
+        f"Pages {_name_pages(unreadable)} are scans or hold no readable text; OCR is off or not installed."
     )
     if any(unreadable.get(line.page) is False for line in extraction.lines):
         extraction.notes.append("ocr")  # what a scanner took its picture for
     return extraction
+
+
+def ask_for_ocr(pages: Sequence[int]) -> str:
+    """What is wrong with a document that gave nothing while these pages wait for OCR."""
+    return (
+        f"Pages {_name_pages(pages)} hold no text that can be read. Install the extra `ocr` and switch OCR on to read "
+        "them."
+    )
+
+
+def _name_pages(pages: Iterable[int]) -> str:
+    return ", ".join(str(page) for page in islice(pages, 20))
 
 
 def _read_image(data: bytes, options: Options) -> Extraction:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.pdf import read_pdf
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, find_signs, list_foreign
 from tasks.ingest.readers.scripts import find_glyph
+from tests.tasks.ingest.builders import write
 
 
 def is_garbled(text: str) -> bool:
@@ -90,9 +94,10 @@ def test_symbol_fonts_have_the_same_signs_in_every_format(font: str, code: int, 
     assert find_glyph(font, code) == sign
 
 
-def test_a_page_of_codes_alone_is_not_read_as_symbols() -> None:
+def make_coded_pdf(text: bytes) -> bytes:
+    """One page in a font that says private codes for all that it shows."""
     codes = b"1 beginbfrange <20> <7e> <F020> endbfrange"
-    text = b"BT /F 11 Tf 50 700 Td (12. HOW OLD IS THE MILL?) Tj ET"
+    text = b"BT /F 11 Tf 50 700 Td (%b) Tj ET" % text
     font = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>"
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
@@ -103,5 +108,16 @@ def test_a_page_of_codes_alone_is_not_read_as_symbols() -> None:
         b"<</Length %d>>stream\n%b\nendstream" % (len(codes), codes),
     ]
     body = b"".join(b"%d 0 obj\n%b\nendobj\n" % one for one in enumerate(objects, 1))
-    _, unreadable = read_pdf(b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>\n%%EOF")
+    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>\n%%EOF"
+
+
+def test_a_page_of_codes_alone_is_not_read_as_symbols() -> None:
+    _, unreadable = read_pdf(make_coded_pdf(b"12. HOW OLD IS THE MILL?"))
     assert unreadable == {1: False}
+
+
+def test_a_paper_that_only_ocr_can_read_waits_for_it(tmp_path: Path) -> None:
+    data = make_coded_pdf(b"12. HOW OLD IS THE MILL AT THE RIVER, AND WHO BUILT IT?")
+    document = parse_document(write(tmp_path, "paper.pdf", data), IngestOptions(use_ocr=False)).document
+    assert document["status"] == "needs_ocr"
+    assert document["error"].startswith("Pages 1 hold no text that can be read.")
