@@ -25,7 +25,7 @@ from tasks.ingest.words.points import (
     read_points,
 )
 
-_PART_MARKS = re.compile(rf"{BRACKETED}|(?:[.?!:)\]]|\s{{2}})\s*\[\d{{1,2}}(?:\s*\+\s*\d{{1,2}})*\]")
+_PART_MARKS = re.compile(rf"{BRACKETED}|(?:[.?!:)\]]|\s{{2}}|\n)\s*\[\d{{1,2}}(?:\s*\+\s*\d{{1,2}})*\]")
 _DIGIT = re.compile(r"\d")
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
 _IN_MARGIN = re.compile(r"(?<=\S)(?:\s{3,}|\t\s*)\d{1,2}\s*$")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from schemas import patterns as re
@@ -25,6 +25,8 @@ _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]
 _WIDE_BEFORE = re.compile(r"\S\s{6,}$")
 # more than any other reading of a number saves
 _GIVEN = 30.0
+# `1. prompt the user` right below `(d) The program needs to:`
+_BELOW_PART = 2.0
 
 
 def find_candidates(section: Section, carry: int | None, expects_options: bool) -> list[Mark]:
@@ -36,6 +38,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         label = piece.label
         if label is not None and label.style != "part":
             labelled.append((index, label))
+    labelled = _leave_out_points(labelled, section.pieces)
     style = _choose_style(labelled, carry, section)
     if style is None:
         return []
@@ -52,6 +55,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
     marks: list[Mark] = []
     cases = [index for index, piece in enumerate(section.pieces) if opens_case(piece.text)]
     first_stop = _stop(spots[0][2])
+    below_parts = _list_below_parts(labelled, spots)
     for place, (index, begin, label, is_inline) in enumerate(spots):
         end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)
         has_options = _shows_options(section.pieces, index, begin + label.end, end, expects_options)
@@ -66,6 +70,8 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != first_stop else 0.0
         after = section.pieces[index].text[begin + label.end :]
+        if index in below_parts and not broke:
+            hint += _BELOW_PART
         if style == "num" and label.is_weak and not has_options and after[:1].isdigit():
             # `3.14` at a line's start is rather a decimal
             hint += 0.0 if _YEAR.match(after) else 1.0
@@ -81,6 +87,31 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         candidate = Candidate(label.value, is_weak, is_inline, has_options, broke, hint, _until(label))
         marks.append((index, begin, candidate, label))
     return marks
+
+
+def _list_below_parts(
+    labelled: Sequence[tuple[int, Label]], spots: Sequence[tuple[int, int, Label, bool]]
+) -> set[int]:
+    """The lines of lists 1, 2 … right below a part of what an earlier 1 counts: they rather belong to it."""
+    first = next((index for index, _, label, _ in spots if label.value == 1), len(labelled))
+    found: set[int] = set()
+    for (before, above), (index, label) in pairwise(labelled):
+        opens = label.value == 1 and above.style in PARTS and first < index
+        if opens or (before in found and (label.style, label.value) == (above.style, above.value + 1)):
+            found.add(index)
+    return found
+
+
+def _leave_out_points(labelled: list[tuple[int, Label]], pieces: Sequence[Piece]) -> list[tuple[int, Label]]:
+    """The labels without `[4]` on lines of their own: where these do not rise they say what a part is worth."""
+    alone = {
+        index: label.value
+        for index, label in labelled
+        if label.style == "bracket" and not pieces[index].text[label.end :].strip()
+    }
+    if all(first < second for first, second in pairwise(alone.values())):
+        return labelled
+    return [(index, label) for index, label in labelled if index not in alone]
 
 
 @lru_cache(maxsize=1 << 13)  # every reading of a paper asks it of the same lines

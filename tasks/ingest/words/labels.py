@@ -118,6 +118,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _BARE = re.compile(
     r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（【]))(?=[^\d\s.,，。:%％=+\-*/<>年月日个分元]|-{5})"
+    r"(?!(?:hours?|hrs?|minutes?|mins?|marks?|points?|pages?|questions?)\b)"
 )
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 # With what a label of each style may begin; a 0 stands for every digit.
