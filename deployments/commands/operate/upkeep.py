@@ -147,7 +147,8 @@ def doctor(
     all_rows: Annotated[
         bool,
         typer.Option(
-            "--all", help="Read every row of lake and ledger, also what was found as it was closed before."
+            "--all",
+            help="Read every row of lake and ledger and every file of the archive, also what was found as it was closed before.",
         ),
     ] = False,
 ) -> None:
@@ -156,9 +157,10 @@ def doctor(
     It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
     differ from what was read before, so that a damaged file is found whenever it was damaged. Of the ledger, a closed session that was
     found as audit log, public log and lake have it is known by its row and the number of its rows, a set likewise, and the audit log by
-    its last entry; a thirtieth of each is read again each time, and what is not is said. A session that came since is held as a whole
-    to what its landing compared and noted in the audit log; its turn to be read comes first. What was found is kept in the home
-    (doctor/looked): with --all it is not believed, and every row is read and hashed again.
+    its last entry; a file of the archive is known by its size and its moments; a thirtieth of each is read again each time, and what is
+    not is said. A session that came since is held as a whole to what its landing compared and noted in the audit log; its turn to be read
+    comes first. What was found is kept in the home (doctor/looked): with --all it is not believed, and every row and file is read and
+    hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are
