@@ -30,7 +30,7 @@ def backup(
         bool,
         typer.Option(
             "--new-place",
-            help="The folder of kept backups is empty on purpose, on a new disk: else it is taken for one that is not mounted.",
+            help="No earlier backup is to be there, as on a new disk: else a place without those made in it is taken for one that is not mounted.",
         ),
     ] = False,
 ) -> None:
@@ -43,8 +43,8 @@ def backup(
     """
     from tasks.operations.backups import backup_home, make_kept_backup, verify_backup
 
-    if folder is not None and new_place:
-        raise UsageError("--new-place is said of the folder of kept backups. Leave it or FOLDER away.")
+    if verify and new_place:
+        raise UsageError("--new-place is said of a backup that is made. Leave it or --verify away.")
     if folder is None:
         if verify:
             raise UsageError("--verify goes with the folder of a backup: name it.")
@@ -65,7 +65,7 @@ def backup(
         if not is_whole:
             raise typer.Exit(1)
         return
-    copied = backup_home(load_settings(), folder)
+    copied = backup_home(load_settings(), folder, is_new_place=new_place)
     print_result(copied, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
 
 
