@@ -1,4 +1,4 @@
-"""Pictures of a question: under review (read, cut out again, taken from a file), held, answered."""
+"""Pictures of a question: under review (read, cut again, from a file), held, or answered."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _foresee_grade(run_id: str) -> dict[str, str]:
 
 
 def _estimate_judging(summary: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What a run's answers and its control answers cost at each judge; nothing once it has an edition."""
+    """What answers and control answers cost at each judge; nothing once there is an edition."""
     from tasks.judging import estimate_answers
     from tasks.judging.controls import estimate_controls
 

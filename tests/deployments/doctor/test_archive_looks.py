@@ -1,4 +1,4 @@
-"""Files of the archive are read when they are new or others, in their turn, and with `--all`."""
+"""Files of the archive are read when new or changed, in their turn, and with `--all`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from deployments.doctor import contents, examine_home, looks
 from schemas.settings import Settings
 from tasks.ingest.originals import find_archived
-from tasks.proof import stages
 from tasks.questions.pictures import name_picture
 from tests.deployments.test_cli import invoke
 from tests.tasks.ingest.kit import land_documents
@@ -50,7 +49,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return hash_file(path)
 
-    monkeypatch.setattr(stages, "hash_file", note)
+    monkeypatch.setattr("tasks.proof.stages.hash_file", note)
     return names
 
 

@@ -112,7 +112,7 @@ def test_no_page_names_a_door_twice() -> None:
 def test_a_question_of_a_held_paper_has_its_pictures_for_coordinators_alone(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a reading that is kept by their addresses; of one that nobody has kept within the reply."""
+    """They have addresses of their own, which name the paper."""
     folder = tmp_path / "papers"
     folder.mkdir()
     write_word(folder / "a.docx", CHOICES, PICTURES)

@@ -1,4 +1,4 @@
-"""What judging a run costs is told before it: by what each candidate's answers have cost before."""
+"""What judging a run costs is told before: by what its candidates' answers have cost."""
 
 from __future__ import annotations
 
