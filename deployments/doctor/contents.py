@@ -204,7 +204,15 @@ def examine_stages(
     from tasks.running import Progress
 
     with Progress("doctor: stages") as progress:
-        proof = check_stages(ledger, lake, settings, progress.advance, with_rows=False, passed=look.known)
+        proof = check_stages(
+            ledger,
+            lake,
+            settings,
+            progress.advance,
+            with_rows=False,
+            passed=look.known,
+            is_file_known=look.is_file_known,
+        )
     # People edit the registry; the next run closes it as it then is. Why there is no lake to look at another line says.
     findings = [found for found in proof.findings if found.name not in ("registry_changed", "lake_missing")]
     if not findings and lake is not None:
@@ -217,7 +225,8 @@ def examine_stages(
         f"{len(findings)} findings: {name_some(sorted({found.name for found in findings}))} (proctor exam audit)"
         if findings
         else f"{proof.unit_count} units, {proof.original_count} originals and {proof.picture_count} pictures as they were closed"
-        f"{edited if 'registry_changed' in names else ''}{unseen}{look.describe(len(look.known), 'the calls of {} sessions')}",
+        f"{edited if 'registry_changed' in names else ''}{unseen}{look.describe(len(look.known), 'the calls of {} sessions')}"
+        f"{look.describe(look.passed_file_count, '{} files of the archive')}",
         not findings,
         _AGAIN if {found.name for found in findings} <= UNLANDED else _FROM_ONE,
     )

@@ -1,15 +1,18 @@
-"""What of the ledger was found as it was closed before, and is not read again.
+"""What of ledger and archive was found as it was closed before, and is not read again.
 
 Rows of the ledger lie in no files of their own whose bytes would tell. A closed session that was found as audit log, public log and lake
 have it is known by its row, the number of its rows, the archive that has them, and what landed of it. Of those that the ledger still
 has, and of the chain, a thirtieth is read again in each look. One that landed since the last look is held to what its landing says that
-it compared. What has left the ledger is known by the files of the lake that have it.
+it compared. What has left the ledger is known by the files of the lake that have it. A file of
+the archive is known by its size and its moments, and a thirtieth of those known is read again, too.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
@@ -32,14 +35,15 @@ _CHECKS: Final = frozenset({"audit log", "stages", "public log", "ledger against
 
 
 class LedgerLook:
-    """One look at the ledger.
+    """One look at the ledger and the archive.
 
     Attributes:
-        looked: what is kept of looks at the lake and at the ledger; null where the lake cannot be opened.
+        looked: what is kept of looks at lake, ledger and archive; null where the lake cannot be opened.
         seen: what is not read again; null where everything is.
         lost_end: the entry with which the audit log ended, and which it does not have any more; null where it has it.
         unchanged: sessions that no look has read, and that are as they were when they landed; their turn comes first.
         is_all_read: whether everything is read, and the log is taken with the end that it has.
+        passed_file_count: files of the archive that were there and were not read again.
     """
 
     def __init__(self) -> None:
@@ -48,10 +52,14 @@ class LedgerLook:
         self.lost_end: int | None = None
         self.unchanged: frozenset[str] = frozenset()
         self.is_all_read = False
+        self.passed_file_count = 0
         self._kept: dict[str, Any] = {}
         self._marks: dict[str, str] = {}
         self._fine: set[str] = set()
         self._end: tuple[int, str] | None = None
+        # Name of a file of the archive → its mark and the look that read it; what is known of then, and all of now.
+        self._known_files: dict[str, tuple[str, int]] = {}
+        self._files: dict[str, tuple[str, int]] = {}
 
     @property
     def passed(self) -> frozenset[str]:
@@ -104,7 +112,13 @@ class LedgerLook:
         elif is_whole and kept["is_fine"] and not is_all_read:
             known = [name for name, (mark, _) in kept["sessions"].items() if self._marks.get(name) == mark]
             here = [name for name in known if name in states and states[name][-1] is None]
-            due = [*self._list_due(here), *self._list_due([name for name in known if name in drawn])]
+            sets = [name for name in known if name in drawn]
+            due = [*_list_due(kept["sessions"], here), *_list_due(kept["sessions"], sets)]
+            # What an earlier version kept has none.
+            files = kept.get("files", {})
+            self._known_files = {
+                name: files[name] for name in files.keys() - set(_list_due(files, list(files)))
+            }
             number, after = kept["end"][0], kept["again_after"]
             new = [name for name in self._marks if name in states and name not in kept["sessions"]]
             self.unchanged = frozenset(list_unchanged_sessions(ledger, lake, new))
@@ -116,6 +130,25 @@ class LedgerLook:
                 max(after - 1, 0),
                 min(after + -(-number // LOOKS), number),
             )
+
+    def is_file_known(self, path: Path, digest: str) -> bool:
+        """Whether an earlier look has read a file of the archive as it is, and its turn is not now.
+
+        Where it is not, the caller reads the file and holds it to that digest.
+        """
+        found = path.stat()
+        state = (digest, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        mark = sha256(json.dumps(state).encode()).hexdigest()[:16]
+        known = self._known_files.get(path.name)
+        is_known = known is not None and known[0] == mark
+        self.passed_file_count += is_known
+        self._files[path.name] = known if known is not None and is_known else (mark, self._number)
+        return is_known
+
+    @property
+    def _number(self) -> int:
+        """Which look this is, of those of which something was kept."""
+        return int(self._kept.get("look", 0)) + 1
 
     def note_fine(self, what: str, end: tuple[int, str] | None = None) -> None:
         """A check found everything as it was closed; `end` is where the audit log ends."""
@@ -136,31 +169,31 @@ class LedgerLook:
         """Keep what was found; where anything was not as it was closed, everything is read again."""
         if self.looked is None:
             return
-        look = self._kept.get("look", 0) + 1
         is_end_taken = self.lost_end is None or self.is_all_read
         if self._fine >= _CHECKS and is_end_taken and self._end is not None:
             passed = self.known | self.passed_sets
             sessions = {
-                name: self._kept["sessions"][name] if name in passed else [mark, look]
+                name: self._kept["sessions"][name] if name in passed else [mark, self._number]
                 for name, mark in self._marks.items()
             } | {name: [self._marks[name], 0] for name in self.unchanged}
             until = (
                 0 if self.seen is None or self.seen.again_until >= self.seen.number else self.seen.again_until
             )
             kept = {
-                "look": look,
+                "look": self._number,
                 # Another look, at the same time, may have found what this one did not read.
                 "is_fine": not self.looked.is_saved_since(_NAME),
                 "end": self._end,
                 "again_after": until,
                 "sessions": sessions,
+                "files": self._files,
             }
             self.looked.keep(_NAME, _FORM, kept)
         elif self._kept and not (self.is_all_read and self.lost_end is not None):
             self.looked.keep(_NAME, _FORM, {**self._kept, "is_fine": False})
         self.looked.save()
 
-    def _list_due(self, names: list[str]) -> list[str]:
-        """Those whose turn it is to be read again: they were read longest ago."""
-        kept = self._kept["sessions"]
-        return sorted(names, key=lambda name: (kept[name][1], name))[: -(-len(names) // LOOKS)]
+
+def _list_due(kept: Mapping[str, tuple[str, int]], names: list[str]) -> list[str]:
+    """Those whose turn it is to be read again: they were read longest ago."""
+    return sorted(names, key=lambda name: (kept[name][1], name))[: -(-len(names) // LOOKS)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
+from deployments.web.pictures import find_pictures, read_paper_picture
 from deployments.web.second_reading_routes import (
     describe_held,
     describe_state,
@@ -34,6 +35,7 @@ from tasks.ingest import (
     release_document,
 )
 from tasks.ingest.originals import draw_page, list_whole_pages, open_original
+from tasks.questions.pictures import name_media_type
 from tasks.review import open_waiting_batch
 
 MOST_LINES = 6_000
@@ -79,7 +81,7 @@ def add_paper_routes(app: FastAPI) -> None:
             roles=ROLES,
             types=HEADING_TYPES,
             state=paper.state,
-            reading=_describe_questions(paper.document, paper.questions),
+            reading=_describe_questions(request, document_id, paper),
             readers=list_allowed(settings),
             is_settled=find_obstacle(_read(request), paper) == "not_held",
             refusal=find_refusal(request, settings, paper),
@@ -101,13 +103,31 @@ def add_paper_routes(app: FastAPI) -> None:
             raise HTTPException(404) from None
         return Response(picture, media_type="image/png", headers={"cache-control": "private, max-age=600"})
 
+    @app.get("/papers/{document_id}/picture/{sha256}")
+    def show_picture(
+        request: Request, document_id: str, sha256: str, visitor: Coordinator, settings: Config
+    ) -> Response:
+        """A picture of the paper."""
+        try:
+            data = read_paper_picture(_read(request), settings.archive_dir, document_id, sha256)
+        except StoreError:
+            data = None
+        if data is None:
+            raise HTTPException(404)
+        return Response(
+            data,
+            media_type=name_media_type(data),
+            headers={"cache-control": "private, max-age=600, immutable"},
+        )
+
     @app.post("/papers/{document_id}/reading")
     def read_with_marks(
         request: Request, document_id: str, visitor: Coordinator, settings: Config, body: Body
     ) -> Response:
         """What the marks make of the paper; nothing is kept."""
         paper = _open(request, document_id)
-        return _answer(lambda: read_again(_read(request), settings, paper, str(body.get("marks", ""))))
+        marks = str(body.get("marks", ""))
+        return _answer(request, lambda: read_again(_read(request), settings, paper, marks))
 
     @app.post("/papers/{document_id}/correction")
     def keep_marks(
@@ -132,7 +152,7 @@ def add_paper_routes(app: FastAPI) -> None:
                 )
 
         try:
-            reply = _answer(keep, lambda: {"seen": _open(request, document_id).state})
+            reply = _answer(request, keep, lambda: {"seen": _open(request, document_id).state})
         except ConflictError:
             message = say("paper_changed_elsewhere", choose_language(request))
             return JSONResponse({"code": "conflict", "message": message}, 409)
@@ -175,18 +195,27 @@ def _open(request: Request, document_id: str) -> PaperAsRead:
     return paper
 
 
-def _answer(read: Any, tell_more: Callable[[], dict[str, Any]] = dict) -> JSONResponse:
+def _answer(
+    request: Request, read: Callable[[], ParsedDocument], tell_more: Callable[[], dict[str, Any]] = dict
+) -> JSONResponse:
     """A reading as our script shows it, or why there is none."""
     try:
-        parsed: ParsedDocument = read()
+        parsed = read()
+        found = _describe_questions(request, str(parsed.document["document_id"]), parsed)
     except ConflictError:
         raise
     except (UsageError, DocumentError, StoreError) as error:
         return JSONResponse({"code": "refused", "message": str(error)}, 409)
-    return JSONResponse(_describe_questions(parsed.document, parsed.questions) | tell_more())
+    return JSONResponse(found | tell_more())
 
 
-def _describe_questions(document: Mapping[str, Any], questions: Any) -> dict[str, Any]:
+def _describe_questions(
+    request: Request, document_id: str, paper: PaperAsRead | ParsedDocument
+) -> dict[str, Any]:
+    document = paper.document
+    describe = find_pictures(
+        _read(request), document_id, paper if isinstance(paper, ParsedDocument) else None
+    )
     return {
         "status": document["status"],
         "reason": document["error"],
@@ -201,7 +230,8 @@ def _describe_questions(document: Mapping[str, Any], questions: Any) -> dict[str
                 "options": [[option["label"], option["text"]] for option in row["options"] or ()],
                 "answer": list(row["answer"] or ()),
                 "confidence": row["parse_confidence"],
+                "pictures": describe(row),
             }
-            for row in questions
+            for row in paper.questions
         ],
     }

@@ -1,9 +1,9 @@
-"""Pictures of a question under review (read, cut out again, taken from a file), or answered."""
+"""Pictures of a question: under review (read, cut again, from a file), held, or answered."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,18 @@ from deployments.web.show import say
 from schemas import patterns as re
 from schemas.errors import DocumentError, StoreError
 from schemas.settings import Settings
+from tasks.ingest import ParsedDocument
 from tasks.ingest.originals import cut_picture, land_picture, take_picture
 from tasks.questions import QuestionContent
 from tasks.questions.pictures import name_media_type, read_picture
 from tasks.review import Language
 from tasks.review.channels import list_pictures
 from tasks.review.decisions import Item
+from warehouse.lake import Lake
 
 _MOST_KEPT = 2_000
+# Of a reading that nobody has kept yet, so much of its pictures goes with it.
+_MOST_SENT = 8 * 1024 * 1024
 _SHOWN = re.compile(r'<span class="lost" data-picture="(\d+)">[^<]*</span>')
 
 
@@ -48,10 +52,9 @@ class ReviewPictures:
         """Whether it is a picture of the question, or of the paper that it stands in."""
         if any(one.sha256 == sha256 for one in list_pictures(item.content)):
             return True
-        if item.document_id is None or re.fullmatch("[0-9a-f]{64}", sha256) is None:
-            return False
-        found = self._lake.read(sight=None).read("pictures_of_document", {"document_id": item.document_id})
-        return sha256 in found["sha256"].to_list()
+        return item.document_id is not None and sha256 in _read_paper(
+            self._lake.read(sight=None), item.document_id
+        )
 
     def is_lost(self, content: QuestionContent) -> bool:
         """Whether the bytes of one of its pictures are not there, or are not what their hash says."""
@@ -110,6 +113,53 @@ class ReviewPictures:
         return {"sha256": made.sha256, "width": made.row["width"], "height": made.row["height"]}
 
 
+def find_pictures(
+    lake: Lake, document_id: str, parsed: ParsedDocument | None = None
+) -> Callable[[Mapping[str, Any]], list[dict[str, Any]]]:
+    """Describes the pictures of a question of a paper as the page of held papers takes them.
+
+    Those of a reading that nobody has kept lie in no archive: they go with it, as long as there are few.
+    """
+    said = _read_paper(lake, document_id)
+    sources = {sha256: f"/papers/{document_id}/picture/{sha256}" for sha256 in said}
+    sent = 0
+    for row in parsed.pictures if parsed else ():
+        data = parsed.picture_bytes.get(row["sha256"], b"") if parsed else b""
+        if row["sha256"] not in sources and data and sent + len(data) <= _MOST_SENT:
+            sent += len(data)
+            sources[row["sha256"]] = _write_source(data)
+            said[row["sha256"]] = row["alt_text"]
+
+    def describe(question: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {"number": one["number"], "source": sources[one["sha256"]], "alt_text": said[one["sha256"]]}
+            for one in question["pictures"] or ()
+            if one["sha256"] in sources
+        ]
+
+    return describe
+
+
+def read_paper_picture(lake: Lake, archive: Path, document_id: str, sha256: str) -> bytes | None:
+    """The bytes of a picture of a paper; null for another or a lost one."""
+    if sha256 not in _read_paper(lake, document_id):
+        return None
+    try:
+        return read_picture(archive, sha256)
+    except StoreError:
+        return None
+
+
+def _read_paper(lake: Lake, document_id: str) -> dict[str, str | None]:
+    """The pictures of a paper by their hashes, each with what somebody said it shows."""
+    found = lake.read("pictures_of_document", {"document_id": document_id})
+    return dict(found.select("sha256", "alt_text").iter_rows())
+
+
+def _write_source(data: bytes) -> str:
+    return f"data:{name_media_type(data)};base64,{base64.b64encode(data).decode()}"
+
+
 def place_pictures_in(
     shown: Markup, described: list[dict[str, Any]], address: str, language: Language
 ) -> Markup:
@@ -146,8 +196,7 @@ def embed_pictures(shown: Markup, content: QuestionContent, archive: Path, langu
         if one is None or not data:
             return f'<span class="lost">{escape(say("picture_lost", language, number=found[1]))}</span>'
         alt = one.alt_text or say("picture_undescribed", language, number=found[1])
-        source = f"data:{name_media_type(data)};base64,{base64.b64encode(data).decode()}"
-        return f'<span class="picture"><img src="{source}" alt="{escape(alt)}"></span>'
+        return f'<span class="picture"><img src="{_write_source(data)}" alt="{escape(alt)}"></span>'
 
     return Markup(_SHOWN.sub(show, str(shown))) if by_number else shown  # noqa: S704 - as above
 

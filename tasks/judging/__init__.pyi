@@ -10,6 +10,9 @@ from .error_samples import compare_labels as compare_labels
 # The wordings by which judges in use judge runs of a kind; ours where there are no judges yet.
 from .asking import describe_wordings as describe_wordings
 
+# What judging the answers of a run is expected to cost by judge, by what the answers of its candidates have cost before.
+from .costs import estimate_answers as estimate_answers
+
 # Draw failed responses of a judged run by candidate and land `error_samples`; the same again changes nothing.
 from .error_samples import draw_failures as draw_failures
 

@@ -28,6 +28,7 @@ from tests.e2e.test_web_desk import (
 from tests.tasks.ingest.builders import make_docx, write
 from tests.tasks.ingest.finnish_paper import FACTS, KNOWN, LATER, write_paper
 from tests.tasks.ingest.test_assistance import UNNUMBERED
+from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -96,6 +97,39 @@ def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_re
     page.goto(f"{server.address}/papers")
     expect(page.get_by_text("No paper is held.")).to_be_visible()
     assert cora.complaints == []
+
+
+def test_pictures_of_a_held_paper_are_shown_and_enlarged_where_its_texts_name_them(
+    tmp_path: Path, settings: Settings, server: Server, browser: Browser, warm: Path
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    write_word(folder / "circuits.docx", CHOICES, PICTURES)
+    ingest(settings, folder, warm)
+    with open_lake(settings, read_only=True) as lake:
+        document = lake.query("SELECT document_id FROM documents").item()
+    for language, size in (("en", DESKTOP), ("zh-CN", PHONE)):
+        cora = Reader(browser, server, "cora", language, size)
+        page = cora.page
+        page.goto(f"{server.address}/papers/{document}")
+        pictures = page.locator("#questions article .picture img")
+        expect(pictures).to_have_count(6)
+        expect(page.locator("#questions")).not_to_contain_text("[picture:")
+        for picture in pictures.all():
+            picture.scroll_into_view_if_needed()
+            page.wait_for_function(
+                "one => one.complete && one.naturalWidth > 0", arg=picture.element_handle()
+            )
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        assert find_faults_of_access(page) == []
+        pictures.first.click()
+        expect(page.locator("dialog.enlarged img")).to_be_visible()
+        # What marks a line in the page does not through the window over it.
+        page.keyboard.press("n")
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog")).to_have_count(0)
+        assert page.locator("#lines li[data-role=number]").count() == 0
+        assert cora.complaints == []
 
 
 @pytest.fixture

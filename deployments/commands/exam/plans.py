@@ -100,6 +100,19 @@ def _write_toml(shares: dict[str, int]) -> str:
     return "{" + ", ".join(f"{json.dumps(name)} = {share}" for name, share in shares.items()) + "}"
 
 
+def render_judging(judging: list[dict[str, Any]]) -> Iterator[str]:
+    """What judging the run's answers costs, judge by judge, and of whose it is not known yet."""
+    for one in judging:
+        cost = "at an unknown price" if one["cost_usd"] is None else f"about ${one['cost_usd']:.2f}"
+        taken = (
+            "whose answers are taken for as long as the others'"
+            if one["has_met"]
+            else "whose answers are taken for short; long ones cost more"
+        )
+        unmet = f"; it has judged no {' and no '.join(one['unmet'])} yet, {taken}" if one["unmet"] else ""
+        yield f"  the run's {one['answer_count']} answers, to be judged by {one['judge']}: {cost}{unmet}"
+
+
 def render_controls(controls: list[dict[str, Any]]) -> Iterator[str]:
     """What the control answers that go with the run cost, judge by judge."""
     for one in controls:

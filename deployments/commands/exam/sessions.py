@@ -13,7 +13,13 @@ from deployments.command_line.printing import print_note, print_records, print_r
 from deployments.commands.checks import check_run
 from deployments.commands.exam.keys import database, keys_app
 from deployments.commands.exam.log import audit, enrol, explain, receipt, verify
-from deployments.commands.exam.plans import render_controls, render_grade, render_plan, render_watch
+from deployments.commands.exam.plans import (
+    render_controls,
+    render_grade,
+    render_judging,
+    render_plan,
+    render_watch,
+)
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.exam.sealed_draws import commit, draw, seal, share
 from deployments.commands.exam.sit import sit
@@ -76,10 +82,18 @@ def plan(
     summary = preview(wished.read(), target_se=target_se)
     grade = [] if summary is None else [_foresee_grade(summary["run_id"])]
     watch = _estimate_watch(read_month(wished.month))
-    controls = [] if summary is None else _estimate_controls(summary)
+    judging, controls = ([], []) if summary is None else _estimate_judging(summary)
     print_result(
-        {} if summary is None else {**summary, "anchors": watch, "controls": controls, "grade": grade[0]},
-        lines=[*render_plan(summary), *render_watch(watch), *render_controls(controls), *render_grade(grade)],
+        {}
+        if summary is None
+        else {**summary, "judging": judging, "anchors": watch, "controls": controls, "grade": grade[0]},
+        lines=[
+            *render_plan(summary),
+            *render_judging(judging),
+            *render_watch(watch),
+            *render_controls(controls),
+            *render_grade(grade),
+        ],
         then=_name_next(summary, wished),
     )
     if summary is not None and not summary["candidates"]:
@@ -129,8 +143,9 @@ def _foresee_grade(run_id: str) -> dict[str, str]:
     return {"grade": grade, "next_takes": missing}
 
 
-def _estimate_controls(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a run's control answers will cost at each judge; nothing once it has an edition."""
+def _estimate_judging(summary: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What answers and control answers cost at each judge; nothing once there is an edition."""
+    from tasks.judging import estimate_answers
     from tasks.judging.controls import estimate_controls
 
     settings = load_settings()
@@ -138,9 +153,14 @@ def _estimate_controls(summary: dict[str, Any]) -> list[dict[str, Any]]:
         if summary["run_id"] in set(
             lake.run_named("editions_published", {"simulated": summary["is_simulated"]})["run_id"]
         ):
-            return []
+            return [], []
         registry = read_registry(settings.registry_path)
-        return estimate_controls(lake, settings, registry, is_simulated=summary["is_simulated"])
+        is_simulated = summary["is_simulated"]
+        counts = summary["calls_by_model"]
+        return (
+            estimate_answers(lake, settings, registry, counts, summary["month"], is_simulated=is_simulated),
+            estimate_controls(lake, settings, registry, is_simulated=is_simulated),
+        )
 
 
 exam_app.command()(sit)

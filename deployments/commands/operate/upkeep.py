@@ -30,7 +30,7 @@ def backup(
         bool,
         typer.Option(
             "--new-place",
-            help="The folder of kept backups is empty on purpose, on a new disk: else it is taken for one that is not mounted.",
+            help="No earlier backup is to be there, as on a new disk: else a place without those made in it is taken for one that is not mounted.",
         ),
     ] = False,
 ) -> None:
@@ -43,8 +43,8 @@ def backup(
     """
     from tasks.operations.backups import backup_home, make_kept_backup, verify_backup
 
-    if folder is not None and new_place:
-        raise UsageError("--new-place is said of the folder of kept backups. Leave it or FOLDER away.")
+    if verify and new_place:
+        raise UsageError("--new-place is said of a backup that is made. Leave it or --verify away.")
     if folder is None:
         if verify:
             raise UsageError("--verify goes with the folder of a backup: name it.")
@@ -65,7 +65,7 @@ def backup(
         if not is_whole:
             raise typer.Exit(1)
         return
-    copied = backup_home(load_settings(), folder)
+    copied = backup_home(load_settings(), folder, is_new_place=new_place)
     print_result(copied, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
 
 
@@ -147,7 +147,8 @@ def doctor(
     all_rows: Annotated[
         bool,
         typer.Option(
-            "--all", help="Read every row of lake and ledger, also what was found as it was closed before."
+            "--all",
+            help="Read every row of lake and ledger and every file of the archive, also what was found as it was closed before.",
         ),
     ] = False,
 ) -> None:
@@ -156,9 +157,10 @@ def doctor(
     It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
     differ from what was read before, so that a damaged file is found whenever it was damaged. Of the ledger, a closed session that was
     found as audit log, public log and lake have it is known by its row and the number of its rows, a set likewise, and the audit log by
-    its last entry; a thirtieth of each is read again each time, and what is not is said. A session that came since is held as a whole
-    to what its landing compared and noted in the audit log; its turn to be read comes first. What was found is kept in the home
-    (doctor/looked): with --all it is not believed, and every row is read and hashed again.
+    its last entry; a file of the archive is known by its size and its moments; a thirtieth of each is read again each time, and what is
+    not is said. A session that came since is held as a whole to what its landing compared and noted in the audit log; its turn to be read
+    comes first. What was found is kept in the home (doctor/looked): with --all it is not believed, and every row and file is read and
+    hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are

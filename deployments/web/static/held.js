@@ -1,4 +1,7 @@
 // A held paper: lines are marked by key or button, the paper is read again with the marks, and the reading is kept.
+import { build, fillIn } from './editor.js';
+import './pictures.js';
+
 const main = document.getElementById('content');
 const say = JSON.parse(main.dataset.say);
 const kinds = JSON.parse(main.dataset.kinds);
@@ -34,7 +37,7 @@ document.addEventListener('click', (event) => {
 });
 type.addEventListener('change', () => { if (marks.get(places[current])?.role === 'heading') mark('heading'); });
 document.addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('select, input, textarea')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('select, input, textarea') || document.querySelector('dialog[open]')) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (key === 'ArrowDown') select(current + 1);
   else if (key === 'ArrowUp') select(current - 1);
@@ -130,11 +133,24 @@ function showQuestion(one, index) {
   const title = document.createElement('h3');
   title.textContent = `${index + 1} · ${kinds[one.type]} · ${one.confidence}`;
   const stem = document.createElement('div');
-  stem.textContent = [one.material, one.stem].filter(Boolean).join('\n');
+  stem.append(...showPictures([one.material, one.stem].filter(Boolean).join('\n'), one));
   const options = document.createElement('ul');
-  options.replaceChildren(...one.options.map(([label, text]) => { const item = document.createElement('li'); item.textContent = `${label}. ${text}`; return item; }));
+  options.replaceChildren(...one.options.map(([label, text]) => { const item = document.createElement('li'); item.append(...showPictures(`${label}. ${text}`, one)); return item; }));
   const answer = document.createElement('div');
-  answer.textContent = `${say.answer_read}: ${one.answer.join('; ') || '—'}`;
+  answer.append(...showPictures(`${say.answer_read}: ${one.answer.join('; ') || '—'}`, one));
   article.replaceChildren(title, stem, options, answer);
   return article;
+}
+
+// A text with its pictures in the place of their marks; one that is not here stays as its mark.
+function showPictures(text, question) {
+  return text.split(/(\[picture:\d+\])/).map((part) => {
+    const one = question.pictures.find(({ number }) => part === `[picture:${number}]`);
+    if (!one) return part;
+    const alt = one.alt_text || fillIn(say.picture_undescribed, one);
+    const button = build('button', { type: 'button', className: 'picture', ariaLabel: `${fillIn(say.picture_enlarge, one)}: ${alt}` });
+    button.dataset.enlarge = '';
+    button.append(build('img', { src: one.source, alt, loading: 'lazy' }));
+    return button;
+  });
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, cast
@@ -99,10 +100,14 @@ class RunPlan:
         """The preview as JSON values, without seed, question and lineage."""
         described: dict[str, Any] = describe(self)
         del described["sessions"]
+        calls = Counter[str]()
+        for session in self.sessions:
+            calls[session.model] += session.question_count
         return {
             **described,
             "session_count": self.session_count,
             "reference_session_count": sum(session.is_reference for session in self.sessions),
+            "calls_by_model": dict(calls),
             "cost_usd": round(self.cost_usd, 4),
             "cost_by_model": {name: round(cost, 4) for name, cost in self.cost_by_model.items()},
             "sets_left": self.sets_left,

@@ -83,6 +83,15 @@ def read_pictures(data: bytes) -> list[bytes]:
     return Parts(open_package(data)).read_pictures()
 
 
+def count_pages(data: bytes) -> int:
+    """How many pictures of a Word package are as large as a page.
+
+    Raises:
+        DocumentError: as `read_docx` does.
+    """
+    return Parts(open_package(data)).count_pages()
+
+
 class _Walker:
     def __init__(self, package: zipfile.ZipFile) -> None:
         self.parts = Parts(package)

@@ -92,6 +92,8 @@ _HALF_LINE_EMU = 90_000
 _EMU_A_POINT = 12_700
 # Beside a box so wide no line of its paragraph has room: the text begins below it.
 _WIDE_EMU = 300 * _EMU_A_POINT
+# No figure is so wide and high as what the margins of a page leave for its picture (12 by 18 cm).
+_PAGE_EMU = (340 * _EMU_A_POINT, 510 * _EMU_A_POINT)
 _LENGTH = re.compile(
     r"(?:^|;)\s*(?P<name>margin-top|height|mso-position-vertical-relative)\s*:\s*(?P<value>[^;]*)"
 )
@@ -276,6 +278,15 @@ class Parts:
                 continue
             found += [read_part(self.package, part) for part, _ in self.list_pictures(element)]
         return found
+
+    def count_pages(self) -> int:
+        """How many drawings of the main document are as large as a page of it."""
+        return sum(
+            (read_integer(node, "cx") or 0) >= _PAGE_EMU[0]
+            and (read_integer(node, "cy") or 0) >= _PAGE_EMU[1]
+            for node in self.read_main().iter()
+            if local_name(node) == "extent" and not is_deleted(node)
+        )
 
     def list_pictures(self, element: etree._Element) -> list[tuple[str, str | None]]:
         """The parts that a drawing shows, each with what its author says that it shows."""

@@ -74,16 +74,20 @@ class Format:
     read: Callable[[bytes, Options], Extraction]
 
 
-# A Word file with so few letters is a cover for the pictures in it: the pages of a paper that somebody photographed.
+# A Word file with so few letters, or with so few for each picture that fills a page, is a cover for the pictures in it: the pages of a
+# paper that somebody photographed.
 _FEW_LETTERS = 40
 
 
 def _read_docx(data: bytes, options: Options) -> Extraction:
-    from tasks.ingest.readers.docx import read_docx, read_pictures
+    from tasks.ingest.readers.docx import count_pages, read_docx, read_pictures
 
     extraction = read_docx(data)
     letters = sum(map(str.isalnum, PICTURE_MARK.sub("", "".join(line.text for line in extraction.lines))))
-    pictures = read_pictures(data) if letters < _FEW_LETTERS else []
+    is_cover = letters < _FEW_LETTERS or (
+        letters < _FEW_LETTERS * len(extraction.pictures) and letters < _FEW_LETTERS * count_pages(data)
+    )
+    pictures = read_pictures(data) if is_cover else []
     if not pictures:
         return extraction
     from tasks.ingest.readers.ocr import is_ocr_installed, read_images

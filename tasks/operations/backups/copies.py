@@ -25,12 +25,12 @@ _WAIT_S: Final = 3600.0
 STAGED: Final = ".restoring-ledger"
 
 
-def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
+def backup_home(settings: Settings, folder: Path, *, is_new_place: bool = False) -> dict[str, Any]:
     """Copy ledger, lake, archive, secrets and what is public to a new folder.
 
     The copy is consistent although flows may write. The lake is copied first: what the ledger holds beyond it is landed again by
-    reconcile after a restore. So nothing may leave the ledger for the lake meanwhile. Raises UsageError where there is no home, or
-    the folder is not empty or within the home.
+    reconcile after a restore. So nothing may leave the ledger for the lake meanwhile. Raises UsageError where there is no home, the
+    folder is not empty or within the home, or, unless it `is_new_place`, no earlier backup lies beside it any more.
     """
     from tasks.running import Progress
     from tasks.running.archives import hold_archives
@@ -46,6 +46,8 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
         raise UsageError(
             f"{folder} lies within PROCTOR_HOME {settings.home}: what destroys the home would destroy the backup. Name a folder outside it."
         )
+    if not is_new_place:
+        check_mounted(settings, folder.parent, besides=folder)
     installation_id = read_home_id(settings)
     backup_id, begun_at = str(uuid.uuid4()), now_text()
     _note(settings, folder, backup_id, begun_at)
@@ -75,6 +77,33 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
         "file_count": len(files),
         "byte_count": manifest.size,
     }
+
+
+def check_mounted(settings: Settings, place: Path, *, besides: Path | None = None) -> None:
+    """Raise UsageError where backups were made in a place and none lies there: on another disk?
+
+    One in the folder `besides`, which is to be written and is empty, was taken away by whoever names it again.
+    """
+    from warehouse.backup import is_finished
+    from warehouse.ledger.engine.copies.backup import check_source
+    from warehouse.ledger.engine.copies.backups import list_backups
+    from warehouse.ledger.engine.opening import open_ledger
+
+    if not settings.home.exists():
+        return
+    check_source(settings.ledger_address)
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        noted = [(Path(one.folder), one.begun_at) for one in list_backups(connection)]
+    own = None if besides is None else besides.resolve()
+    made = [(path, begun) for path, begun in noted if path.parent == place.resolve() and path != own]
+    if not made or any(path.exists() for path, _ in made):
+        return
+    # An older ledger, put back, does not know the backups that have come since.
+    if not place.is_dir() or not any(is_finished(path) for path in place.iterdir()):
+        raise UsageError(
+            f"{place} has none of the {len(made)} backups made there, the newest begun {made[0][1][:16]} UTC: its disk may not be mounted. "
+            "Mount it; where none is to be there any more, as on a new disk, add --new-place to `proctor backup` once."
+        )
 
 
 def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> None:

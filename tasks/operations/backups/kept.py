@@ -79,23 +79,23 @@ def make_kept_backup(
 ) -> dict[str, Any]:
     """Make a backup in the folder of `backups`, then rotate; UsageError, StoreError as held.
 
-    A folder that is empty although backups were made in it is refused (UsageError) unless it `is_new_place`.
+    A folder in which backups were made, and that has none, is refused (UsageError) unless it `is_new_place`.
 
     The backup is there and nothing was rotated where the clock is refused (ClockError): by its days the new one might be the first
     to go; and where a file of the lake is not what an earlier backup has of it (StoreError): that one may be all that is left of it.
     """
-    from tasks.operations.backups.copies import backup_home
+    from tasks.operations.backups.copies import backup_home, check_mounted
     from warehouse.ledger.engine.leases.clock import check_clock
     from warehouse.ledger.engine.opening import open_ledger
 
     folder = _need_folder(settings)
     moment = now or datetime.now(UTC)
     if not is_new_place:
-        _check_mounted(settings, folder)
+        check_mounted(settings, folder)
     with hold_folder(folder):
         check_owner(settings, folder)
         pieces = _remove_pieces(folder)
-        made = backup_home(settings, folder / moment.strftime(_FORMAT))
+        made = backup_home(settings, folder / moment.strftime(_FORMAT), is_new_place=True)
         with open_ledger(settings.ledger_address) as ledger:
             _forget(ledger, folder, pieces)
             _check_unchanged(settings, ledger, folder, Path(made["folder"]))
@@ -166,24 +166,6 @@ def check_owner(settings: Settings, folder: Path) -> None:
         )
     if own and not owner:
         write_whole(mark, [own.encode()])
-
-
-def _check_mounted(settings: Settings, folder: Path) -> None:
-    """Raise UsageError for an empty folder in which backups were made, on another disk it seems."""
-    from warehouse.ledger.engine.copies.backup import check_source
-    from warehouse.ledger.engine.copies.backups import list_backups
-    from warehouse.ledger.engine.opening import open_ledger
-
-    if not settings.home.exists() or (folder.is_dir() and any(folder.iterdir())):
-        return
-    check_source(settings.ledger_address)
-    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-        made = [one for one in list_backups(connection) if Path(one.folder).parent == folder.resolve()]
-    if made:
-        raise UsageError(
-            f"{folder} is empty, and the ledger knows {len(made)} backups made there, the newest begun {made[0].begun_at[:16]} UTC: its disk "
-            "may not be mounted. Mount it; if it is to be empty, on a new disk, run `proctor backup --new-place` once."
-        )
 
 
 def _forget(ledger: Ledger, folder: Path, names: Sequence[str]) -> None:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from httpx2 import Response
+from lxml import html
 
 import deployments.web
 from tasks.ingest import ingest_documents
+from tasks.questions.pictures import name_picture
 from tests.deployments.web.conftest import Desk, Reviewer
 from tests.tasks.ingest.builders import make_pdf
+from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, draw, save, say, show, write_word
 from warehouse.lake import open_lake
 
 DOCUMENT = "aaaaaaaa-0000-4000-8000-000000000001"
-
+DRAWN = [say("答案：见图。", show("drawn"))]
+# Two questions that nothing announces.
+UNNUMBERED = [
+    say("Which lens is drawn here?", show("lens")),
+    say("What is a quay built for?"),
+]
 
 PAGES = ("/papers", f"/papers/{DOCUMENT}", f"/papers/{DOCUMENT}/page/1")
 CHANGES = tuple(f"/papers/{DOCUMENT}/{what}" for what in ("reading", "correction", "release"))
@@ -97,3 +107,72 @@ def test_no_page_names_a_door_twice() -> None:
     for template in templates.glob("*.html"):
         tools = re.findall(r"{% block tools %}(.*?){% endblock %}", template.read_text("utf-8"), re.DOTALL)
         assert not doors & set(re.findall(r'href="([^"]+)"', " ".join(tools))), template.name
+
+
+def test_a_question_of_a_held_paper_has_its_pictures_for_coordinators_alone(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have addresses of their own, which name the paper."""
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    write_word(folder / "a.docx", CHOICES, PICTURES)
+    write_word(folder / "b.docx", [*CHOICES[:-1], *DRAWN], PICTURES | {"drawn": save(draw("a lens"))})
+    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
+    ingest_documents([str(folder)])
+    with open_lake(desk.settings) as lake:
+        ids = dict(lake.query("SELECT document_name, document_id FROM documents").iter_rows())
+    cora, chen = desk.sign_in("cora"), desk.sign_in("chen")
+    reading = read_reading(cora, ids["a.docx"])
+    first, _, third = (one["pictures"] for one in reading["questions"])
+    assert [(one["number"], one["alt_text"]) for one in first] == [
+        (1, "three resistors"),
+        *((n, None) for n in range(2, 6)),
+    ]
+    assert "[picture:1]" in reading["questions"][0]["stem"]
+    assert len(third) == 1
+    for one in (*first, *third):
+        got = cora.get(one["source"])
+        assert (got.status_code, got.headers["content-type"]) == (200, "image/png")
+        assert hashlib.sha256(got.content).hexdigest() in one["source"]
+    source = first[0]["source"]
+    assert chen.get(source).status_code == 404
+    # A picture of another paper is none of this one's.
+    other = read_reading(cora, ids["b.docx"])["questions"][-1]["pictures"][0]["source"]
+    assert cora.get(other).status_code == 200
+    assert cora.get(other.replace(ids["b.docx"], ids["a.docx"])).status_code == 404
+    name_picture(desk.settings.archive_dir, source.rsplit("/", 1)[1]).unlink()
+    assert cora.get(source).status_code == 404
+
+
+def read_reading(person: Reviewer, document: str) -> Any:
+    page: Any = html.fromstring(person.get(f"/papers/{document}").text)
+    (main,) = page.xpath("//*[@data-reading]")
+    return json.loads(main.get("data-reading"))
+
+
+def test_a_reading_that_nobody_has_kept_brings_its_pictures(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_word(tmp_path / "paper.docx", UNNUMBERED, {"lens": save(draw("a lens"))})
+    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
+    ingest_documents([str(tmp_path / "paper.docx")])
+    with open_lake(desk.settings) as lake:
+        document = lake.query("SELECT document_id FROM documents")["document_id"][0]
+        assert lake.query("SELECT count(*) FROM pictures").item() == 0
+    cora = desk.sign_in("cora")
+    shown = cora.get(f"/papers/{document}").text
+    seen, places = re.search(r'data-seen="([^"]+)"', shown), re.findall(r'data-place="(\d+)"', shown)
+    assert seen is not None
+    marks = json.dumps([{"place": int(place), "role": "number", "type": None} for place in places[:2]])
+
+    def read_marked() -> Any:
+        return cora.post(f"/papers/{document}/reading", json={"marks": marks}).json()["questions"][0]
+
+    assert [one["source"][:22] for one in read_marked()["pictures"]] == ["data:image/png;base64,"]
+    # Beyond so much of them the page shows their marks.
+    monkeypatch.setattr("deployments.web.pictures._MOST_SENT", 10)
+    assert read_marked()["pictures"] == []
+    kept = cora.post(f"/papers/{document}/correction", json={"marks": marks, "seen": seen[1]}).json()
+    (picture,) = kept["questions"][0]["pictures"]
+    assert cora.get(picture["source"]).status_code == 200
+    assert read_reading(cora, document)["questions"][0]["pictures"] == [picture]

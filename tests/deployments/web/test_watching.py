@@ -77,6 +77,7 @@ ROUTES: Mapping[str, Mapping[str, str]] = {
     "GET /papers": COORDINATING,
     "GET /papers/{document_id}": COORDINATING,
     "GET /papers/{document_id}/page/{number}": COORDINATING,
+    "GET /papers/{document_id}/picture/{sha256}": COORDINATING,
     "GET /papers/{document_id}/second-reading": COORDINATING,
     "POST /papers/estimate": COORDINATING,
     "POST /papers/second-reading": COORDINATING,

@@ -589,6 +589,7 @@ def test_a_preview_shows_sets_sessions_calls_cost_and_what_is_left_and_writes_no
         60,
     )
     # 12 zero-shot questions of (200 + 350) and 12 chain-of-thought ones of (260 + 800) tokens, at 1 USD a million.
+    assert summary["calls_by_model"] == {"alpha": 24, "free": 24, "rho": 12}
     assert summary["cost_by_model"] == {"alpha": 0.0193, "free": 0.0, "rho": 0.0097}
     assert (summary["unpriced"], summary["budget_usd"]) == (["free"], 5)
     assert summary["sets_left"] == {

@@ -18,7 +18,7 @@ import pytest
 
 from schemas.errors import DocumentError
 from tasks.ingest.documents import IngestOptions, parse_document
-from tasks.ingest.readers.extraction import Line, Look, blank_picture_numbers
+from tasks.ingest.readers.extraction import Extraction, Line, Look, blank_picture_numbers
 from tasks.ingest.readers.ocr import merge_boxes
 from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf_pages import Page, Row
@@ -610,6 +610,44 @@ def test_a_word_file_that_holds_pictures_and_no_text_is_read_from_them_in_order(
     with pytest.raises(DocumentError, match="holds 2 pictures and hardly any text") as caught:
         DOCX.read(make_docx(blocks, parts), {**options, "use_ocr": False})
     assert caught.value.code == "needs_ocr"
+
+
+@pytest.mark.parametrize(("height", "is_read"), [(7_000_000, True), (5_000_000, False)])
+def test_a_word_file_of_pictures_as_large_as_pages_may_have_a_longer_title(
+    monkeypatch: pytest.MonkeyPatch, height: int, is_read: bool
+) -> None:
+    from tasks.ingest.readers import ocr
+    from tasks.ingest.readers.formats import DOCX
+
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
+    monkeypatch.setattr(
+        ocr,
+        "read_images",
+        lambda pictures, _: Extraction(
+            "ocr", "1", [Line(f"{number}. Read?") for number in range(1, len(pictures) + 1)]
+        ),
+    )
+    title = "University of the Coast, Department of Navigation: final examination, 2019"
+    relations = "".join(
+        f'<Relationship Id="p{number}" Target="media/{number}.png" Type="image"/>' for number in range(3)
+    )
+    parts: dict[str, str | bytes] = {"_rels/document.xml.rels": f"<Relationships>{relations}</Relationships>"}
+    parts |= {f"media/{number}.png": b"picture" for number in range(3)}
+    blocks = [
+        f"<w:p><w:r><w:drawing><wp:inline xmlns:wp='urn:wp'><wp:extent cx='5000000' cy='{height}'/>"
+        f"<a:blip xmlns:a='urn:a' xmlns:r='urn:r' r:embed='p{number}'/></wp:inline></w:drawing></w:r></w:p>"
+        for number in range(3)
+    ]
+    options = {"use_ocr": True, "time_limit_s": 600.0}
+
+    def read(*texts: str) -> list[str]:
+        found = DOCX.read(make_docx([*texts, *blocks], parts), options)
+        return [blank_picture_numbers(line.text) for line in found.lines]
+
+    seen = [f"{number}. Read?" for number in (1, 2, 3)] if is_read else ["[image] "] * 3
+    assert read(title) == [title, *seen]
+    # What somebody typed on every page is a paper with figures.
+    assert read(title, title, title)[-3:] == ["[image] "] * 3
 
 
 @pytest.mark.hunt

@@ -237,6 +237,26 @@ def test_a_month_that_closes_has_its_small_files_merged(lake: Lake) -> None:
     check_same(lake)
 
 
+@pytest.mark.parametrize("simulated", [[SECOND], [FIRST, SECOND]])
+def test_the_latest_month_is_of_real_candidates_where_there_are_any(lake: Lake, simulated: list[str]) -> None:
+    """The month of a trial after a real one takes nobody's place."""
+    for month in simulated:
+        with lake.transaction() as connection:
+            connection.execute("UPDATE judgements SET is_simulated = true WHERE month = ?", [month])
+    latest = FIRST if simulated == [SECOND] else SECOND
+    for name, given, month in (
+        ("judge_disagreements", {}, latest),
+        ("judge_disagreements", {"simulated": True}, SECOND),
+        ("disputed_responses", {"least_distance": 0}, latest),
+        ("disputed_responses", {"least_distance": 0, "simulated": True}, SECOND),
+    ):
+        query = find_query(name)
+        found = lake.run_named(name, given)
+        assert set(found["month"]) == {month}, (name, given)
+        assert found.rows() == lake.query(query.body, bind_parameters(query, given)).rows()
+    assert lake.run_named("judge_disagreements", {"simulated": False}).is_empty() == (latest == SECOND)
+
+
 def test_explained_statements_need_nothing_that_a_lake_finds() -> None:
     for name in READ:
         query = find_query(name)

@@ -46,6 +46,7 @@ GIVEN = {
     "edition_id": "r/1",
     "keys": ["s 1"],
     "first_session_id": "s",
+    "from_month": "2025-06",
     "document_ids": ["00000000-0000-5000-8000-000000000001"],
     "hashes": ["0f"],
     "is_simulated": False,

@@ -33,6 +33,8 @@ def find_values(fetch: Fetch, names: Collection[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     if "judged_month" in names:
         found["judged_month"] = _find_judged_month(fetch)
+    if "real_month" in names:
+        found["real_month"] = _find_judged_month(fetch, "AND NOT is_simulated")
     if "jury_month" in names:
         found["jury_month"] = fetch("SELECT max(month) FROM jury_scores")[0][0]
     if "open_from" in names:
@@ -74,11 +76,11 @@ def _find_open_months(fetch: Fetch) -> tuple[str, str]:
     return (min(opened), max(opened)) if opened else (_LAST_OF_ALL, "")
 
 
-def _find_judged_month(fetch: Fetch) -> str | None:
-    """The last month with a judgement: its rows are looked for, as a file may have none left."""
+def _find_judged_month(fetch: Fetch, which: str = "") -> str | None:
+    """The last month with such a judgement: rows are looked for, as a file may have none left."""
     months = [part.value for part in read_part_files(fetch) if part.table == "judgements"]
     for month in sorted(months, reverse=True):
-        if fetch(f"SELECT 1 FROM judgements WHERE month = {quote_text(month)} LIMIT 1"):
+        if fetch(f"SELECT 1 FROM judgements WHERE month = {quote_text(month)} {which} LIMIT 1"):
             return month
     return None
 

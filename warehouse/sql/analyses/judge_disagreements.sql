@@ -3,7 +3,8 @@
 -- lie, how often by two stars or more, and which of them is the milder. Each judge by the version of its prompt that
 -- counts. What could not be read and stars given by rule (attempt 0) are left out. disputed_responses shows the responses.
 -- Parameters: $month (default null), $simulated (default null)
--- A null month is the latest that was judged. Simulated candidates are left out of a month that has real ones, unless asked for.
+-- A null month is the latest that was judged, of real candidates where there are any. Simulated candidates are left out of a month that
+-- has real ones. With $simulated both are as real ones.
 -- No rows: no two judges have judged the same responses: register a second judge, then `proctor judge --run RUN`.
 SELECT
     a.month,
@@ -27,6 +28,11 @@ WHERE a.attempt > 0
         $simulated::BOOLEAN OR NOT a.is_simulated,
         NOT a.is_simulated OR NOT EXISTS (FROM judgements WHERE NOT is_simulated AND month = a.month)
     )
-    AND a.month = coalesce($month::VARCHAR, (SELECT max(month) FROM judgements))
+    AND a.month = coalesce(
+        $month::VARCHAR,
+        CASE WHEN $simulated::BOOLEAN THEN (SELECT max(month) FROM judgements) END,
+        (SELECT max(month) FROM judgements WHERE NOT is_simulated),
+        (SELECT max(month) FROM judgements)
+    )
 GROUP BY a.month, a.judge, b.judge, r.discipline, a.is_simulated
 ORDER BY mean_distance DESC, judge_a, judge_b, r.discipline

@@ -24,6 +24,7 @@ SELECT
     parsed.material,
     parsed.options,
     parsed.answer,
+    parsed.pictures,
     parsed.text_start,
     parsed.text_end,
     parsed.parse_confidence,

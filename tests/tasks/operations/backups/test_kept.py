@@ -177,22 +177,41 @@ def test_backups_on_a_disk_that_is_not_there_now_are_still_named_to_who_erases(s
     assert set(list_noted(settings)) == {"2026-03-01T003000Z", "2026-03-03T003000Z"}
 
 
-@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("lies_there", [None, "", "lost+found"])
 def test_nothing_is_written_where_the_disk_of_earlier_backups_is_not_mounted(
-    settings: Settings, is_there: bool
+    settings: Settings, lies_there: str | None
 ) -> None:
     assert settings.backups is not None
     make_kept_backup(settings, now=NIGHT)
     settings.backups.rename(settings.backups.with_name("the disk"))
-    if is_there:
-        settings.backups.mkdir()
+    if lies_there is not None:
+        (settings.backups / lies_there).mkdir(parents=True)
+    there = [*settings.backups.rglob("*")]
     with pytest.raises(UsageError, match=r"1 backups made there, the newest begun .* may not be mounted"):
         make_kept_backup(settings, now=NIGHT + timedelta(days=1))
-    assert not settings.backups.exists() or not [*settings.backups.iterdir()]
+    typed = str(settings.backups / "by hand")
+    assert "may not be mounted" in invoke(settings.home, "backup", typed).stderr
+    assert [*settings.backups.rglob("*")] == there
     kept = {"PROCTOR_BACKUPS": str(settings.backups)}
     assert invoke(settings.home, "backup", **kept).exit_code == 2
     assert invoke(settings.home, "backup", "--new-place", **kept).exit_code == 0
     make_kept_backup(settings, now=NIGHT + timedelta(days=2))
+    assert invoke(settings.home, "backup", typed).exit_code == 0
+
+
+def test_a_backup_by_hand_is_made_again_where_the_earlier_was_taken_away(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """Who copies each backup away names the same folder again."""
+    backup_home(settings, tmp_path / "by hand" / "now")
+    (tmp_path / "by hand" / "now").rename(tmp_path / "elsewhere")
+    backup_home(settings, tmp_path / "by hand" / "now")
+    (tmp_path / "by hand" / "now").rename(tmp_path / "elsewhere too")
+    with pytest.raises(UsageError, match="may not be mounted"):
+        backup_home(settings, tmp_path / "by hand" / "another")
+    new = str(tmp_path / "by hand" / "another")
+    assert invoke(settings.home, "backup", new, "--new-place").exit_code == 0
+    assert invoke(settings.home, "backup", new, "--new-place", "--verify").exit_code == 2
 
 
 def test_a_model_that_is_registered_while_a_backup_is_made_is_in_it_where_the_ledger_names_it(

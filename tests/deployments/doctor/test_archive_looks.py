@@ -1,0 +1,138 @@
+"""Files of the archive are read when new or changed, in their turn, and with `--all`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deployments.doctor import contents, examine_home, looks
+from schemas.settings import Settings
+from tasks.ingest.originals import find_archived
+from tasks.questions.pictures import name_picture
+from tests.deployments.test_cli import invoke
+from tests.tasks.ingest.kit import land_documents
+from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
+from warehouse.lake import open_lake
+from warehouse.lake.upkeep import Looked
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.stores.whole_files import hash_file
+
+pytestmark = pytest.mark.slow
+# Half of a look, and nothing here asks for what they find.
+OTHERS = ("examine_checks", "examine_months", "examine_editions", "examine_retention", "examine_disclosure")
+# An original, the text that was read of it, and its pictures.
+COUNT = 8
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A home with a paper with pictures, looked at once; a third is read again in each look."""
+    monkeypatch.setattr(looks, "LOOKS", 3)
+    for name in OTHERS:
+        monkeypatch.setattr(contents, name, lambda *_: None)
+    assert invoke(tmp_path / "home", "init").exit_code == 0
+    settings = Settings(home=tmp_path / "home")
+    write_word(tmp_path / "paper.docx", CHOICES, PICTURES)
+    with open_lake(settings) as lake, open_ledger(settings.ledger_address):
+        land_documents(lake, settings, [tmp_path / "paper.docx"])
+    assert "wrong" not in look(settings)
+    return settings
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files of the archive that are read."""
+    names: list[str] = []
+
+    def note(path: Path) -> str:
+        names.append(path.name)
+        return hash_file(path)
+
+    monkeypatch.setattr("tasks.proof.stages.hash_file", note)
+    return names
+
+
+def look(settings: Settings, *, is_all_read: bool = False) -> str:
+    """Severity and words of the look at the stages."""
+    (found,) = (one for one in examine_home(settings, is_all_read=is_all_read) if one.what == "stages")
+    return f"{found.severity}: {found.found}"
+
+
+def find_files(settings: Settings) -> list[Path]:
+    """The original, its text and a picture."""
+    with open_lake(settings, read_only=True) as lake:
+        picture = lake.query("SELECT min(sha256) FROM pictures").item()
+        original = find_archived(settings.archive_dir, lake.query("SELECT sha256 FROM documents").item())
+    assert original is not None
+    return [original, original.with_suffix(".txt"), name_picture(settings.archive_dir, picture)]
+
+
+CHANGED = ("original_changed", "picture_changed", "text_changed")
+
+
+def damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def take_as_read(settings: Settings, paths: list[Path], digests: list[str]) -> None:
+    """Let files be known as they are, as those that their disk changed past every moment."""
+    noted = looks.LedgerLook()
+    for path, digest in zip(paths, digests, strict=True):
+        noted.is_file_known(path, digest)
+    with open_lake(settings, read_only=True) as lake:
+        looked = Looked(lake)
+        kept = looked.find_saved(looks._NAME, looks._FORM)
+        assert kept is not None
+        looked.keep(looks._NAME, looks._FORM, {**kept, "files": kept["files"] | noted._files})
+        looked.save(is_part=True)
+
+
+def test_all_files_are_read_once_within_as_many_looks_and_with_all(home: Settings, read: list[str]) -> None:
+    said = [look(home) for _ in range(3)]
+    assert ["files of the archive not read again" in one for one in said] == [True] * 3
+    assert "; 5 files of the archive not read again (--all reads all)" in said[0]
+    assert len(read) == 9
+    assert len(set(read)) == COUNT
+    read.clear()
+    assert "not read again" not in look(home, is_all_read=True)
+    assert len(read) == COUNT
+
+
+def test_changed_files_are_found_by_the_next_look_and_again(home: Settings) -> None:
+    for path in find_files(home):
+        damage(path)
+    assert [[name in look(home) for name in CHANGED] for _ in range(2)] == [[True] * 3] * 2
+
+
+def test_missing_files_are_found_by_the_next_look(home: Settings) -> None:
+    original, text, picture = find_files(home)
+    text.unlink()
+    picture.unlink()
+    assert look(home).startswith("wrong: 2 findings: picture_missing, text_changed")
+    original.unlink()
+    assert "original_missing" in look(home)
+
+
+def test_files_that_their_disk_has_changed_are_found_in_their_turn_and_with_all(home: Settings) -> None:
+    paths = find_files(home)
+    digests = [hash_file(path) for path in paths]
+    for path in paths:
+        damage(path)
+    take_as_read(home, paths, digests)
+    found = [look(home) for _ in range(looks.LOOKS + 1)][-1]
+    assert [name in found for name in CHANGED] == [True] * 3
+    take_as_read(home, paths, digests)
+    found = look(home, is_all_read=True)
+    assert [name in found for name in CHANGED] == [True] * 3
+
+
+def test_a_new_paper_is_read_at_once(home: Settings, read: list[str], tmp_path: Path) -> None:
+    write_word(tmp_path / "another.docx", CHOICES[:-3], PICTURES)
+    with open_lake(home) as lake, open_ledger(home.ledger_address):
+        land_documents(lake, home, [tmp_path / "another.docx"])
+        name = lake.query("SELECT sha256 FROM documents WHERE document_name = 'another.docx'").item()
+    look(home)
+    assert {f"{name}.docx", f"{name}.txt"} <= set(read)
