@@ -17,8 +17,9 @@ from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import is_conflict, translate_error
 from warehouse.lake.locks import hold_all, hold_merge
 from warehouse.lake.quoting import quote_name, quote_text
-from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
+from warehouse.lake.reading.parts import PartFile, TablePart, match_files
 from warehouse.lake.store import Lake
+from warehouse.lake.upkeep.looked import list_parts
 
 _LOG = logging.getLogger("proctor.stores")
 KEEP_DAYS = 7
@@ -41,7 +42,7 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
     try:
         merged = sum(
             _merge(lake, part, group)
-            for part, files in _list_parts(lake).items()
+            for part, files in list_parts(lake).items()
             for group in _group_files(files)
             # Rows that were replaced are left out, so that snapshots of before are the last to name them.
             if len(group) > 1 or len(group[0].paths) > 1
@@ -99,7 +100,7 @@ def merge_small_files(lake: Lake, through_month: str) -> int:
     """
     merged = 0
     left = dict.fromkeys(TABLES, _MOST_WRITTEN)
-    for part, files in sorted(_list_parts(lake).items(), reverse=True):
+    for part, files in sorted(list_parts(lake).items(), reverse=True):
         small = _take_small(files)
         if part.value <= through_month and len(small) > 1 and left.get(part.table):
             left[part.table] -= 1
@@ -134,11 +135,6 @@ def _take_small(files: Sequence[PartFile]) -> list[PartFile]:
         if file.size < _SMALL_BYTES and sum(one.size for one in taken) < _MOST_BYTES:
             taken.append(file)
     return taken
-
-
-def _list_parts(lake: Lake) -> dict[TablePart, list[PartFile]]:
-    with lake.read_transaction():
-        return read_part_files(lambda sql: lake.query(sql).rows())
 
 
 def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
