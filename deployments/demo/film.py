@@ -86,7 +86,7 @@ class Shot:
 
 @dataclass
 class Printed:
-    """What a program printed on an endless terminal, line by line, and when each was last written."""
+    """The lines that a program printed on an endless terminal, and when each was last written."""
 
     lines: list[str] = field(default_factory=lambda: [""])
     seen_at: list[float] = field(default_factory=lambda: [0.0])

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from schemas.errors import StoreError
-from schemas.lazy import pl
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
@@ -162,14 +161,6 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
             raise
         return 0
     return 1
-
-
-def list_snapshots(lake: Lake) -> pl.DataFrame:
-    """One row per kept snapshot (`FROM t AT (VERSION => n)`): version, time, what it changed."""
-    return lake.query(
-        "SELECT snapshot_id AS version, snapshot_time AS made_at, changes::VARCHAR AS changes "
-        f"FROM ducklake_snapshots('{ALIAS}') ORDER BY version"
-    )
 
 
 def _count_files(lake: Lake) -> int:
