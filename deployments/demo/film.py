@@ -24,6 +24,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from rich.ansi import AnsiDecoder
+from rich.color import parse_rgb_hex
+from rich.console import Console
+from rich.style import Style
+from rich.terminal_theme import TerminalTheme
+from rich.text import Text
+
 from deployments.demo.reviewing import fill_workbook, read_verdicts
 from deployments.demo.run import ANNOTATORS, DEMO_SETTINGS, HERE, MONTHS, PAPERS
 from deployments.demo.simulation import serving_models
@@ -55,17 +62,16 @@ _LEFT_OUT: Final = "⋮"
 
 # Colours of the terminal, on a ground of its own: it is read on a white page and on a dark one.
 _GROUND, _FRAME, _TEXT = "#11151c", "#2b3340", "#d7dde6"
-_COLOURS = {
-    "30": "#7d8794", "31": "#ff8a80", "32": "#8bd49c", "33": "#f0c674", "34": "#8ab4f8",
-    "35": "#d7a6ff", "36": "#7fd6d6", "37": _TEXT, "90": "#8b95a3", "91": "#ff8a80",
-    "92": "#8bd49c", "93": "#f0c674", "94": "#8ab4f8", "95": "#d7a6ff", "96": "#7fd6d6", "97": "#ffffff",
-}  # fmt: skip
+_NORMAL: Final = ("#7d8794", "#ff8a80", "#8bd49c", "#f0c674", "#8ab4f8", "#d7a6ff", "#7fd6d6", _TEXT)
+_BRIGHT: Final = ("#8b95a3", *_NORMAL[1:7], "#ffffff")
+_THEME: Final = TerminalTheme(
+    parse_rgb_hex(_GROUND[1:]),
+    parse_rgb_hex(_TEXT[1:]),
+    [parse_rgb_hex(colour[1:]) for colour in _NORMAL],
+    [parse_rgb_hex(colour[1:]) for colour in _BRIGHT],
+)
+_CONSOLE: Final = Console(width=COLUMNS)
 _PROGRAM: Final = (sys.executable, "-m", "deployments.cli")
-_ESCAPE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b\][^\x07]*\x07|\x1b.")
-
-# Colour, whether bold, whether dim; a line is its characters with these.
-Style = tuple[str, bool, bool]
-Line = list[tuple[str, Style]]
 
 
 @dataclass(frozen=True)
@@ -73,77 +79,39 @@ class Shot:
     """A command, its lines, and for each of them how long after the command's start it stood."""
 
     command: str
-    lines: list[Line]
+    lines: list[Text]
     seen_s: list[float]
     took_s: float
 
 
 @dataclass
-class Screen:
-    """What stands on an endless terminal: its lines, and when each was last written."""
+class Printed:
+    """The lines that a program printed on an endless terminal, and when each was last written."""
 
-    lines: list[Line] = field(default_factory=lambda: [[]])
+    lines: list[str] = field(default_factory=lambda: [""])
     seen_at: list[float] = field(default_factory=lambda: [0.0])
-    row: int = 0
-    column: int = 0
-    style: Style = ("", False, False)
 
     def write(self, text: str, now: float) -> None:
-        """Take what a program printed, escapes included."""
-        place = 0
-        for match in _ESCAPE.finditer(text):
-            self._print(text[place : match.start()], now)
-            self._obey(match[1] or "", match[2] or "")
-            place = match.end()
-        self._print(text[place:], now)
+        """Take what was printed, escapes included."""
+        first, *others = text.split("\n")
+        self.lines[-1] += first
+        if first:
+            self.seen_at[-1] = now
+        self.lines += others
+        self.seen_at += [now] * len(others)
 
-    def _print(self, text: str, now: float) -> None:
-        for character in text:
-            if character == "\n":
-                self.row, self.column = self.row + 1, 0
-                if self.row == len(self.lines):
-                    self.lines.append([])
-                    self.seen_at.append(now)
-            elif character == "\r":
-                self.column = 0
-            elif character >= " ":
-                line = self.lines[self.row]
-                line += [(" ", ("", False, False))] * (self.column - len(line))
-                line[self.column : self.column + 1] = [(character, self.style)]
-                self.seen_at[self.row] = now
-                self.column += 1
-
-    def _obey(self, parameters: str, command: str) -> None:
-        match command:
-            case "A":
-                self.row = max(0, self.row - int(parameters or 1))
-            case "K":
-                line = self.lines[self.row]
-                del line[0 if parameters == "2" else self.column :]
-            case "m":
-                for code in (parameters or "0").split(";"):
-                    self._paint(code)
-
-    def _paint(self, code: str) -> None:
-        colour, is_bold, is_dim = self.style
-        match code:
-            case "0" | "":
-                self.style = ("", False, False)
-            case "1":
-                self.style = (colour, True, is_dim)
-            case "2":
-                self.style = (colour, is_bold, True)
-            case "22":
-                self.style = (colour, False, False)
-            case "39":
-                self.style = ("", is_bold, is_dim)
-            case _ if code in _COLOURS:
-                self.style = (_COLOURS[code], is_bold, is_dim)
+    def decode(self) -> list[Text]:
+        """The lines as they stood in the end: of one that was written over, the last."""
+        decoder = AnsiDecoder()
+        lines = [decoder.decode_line(line.rstrip("\r")) for line in self.lines]
+        while len(lines) > 1 and not lines[-1]:
+            lines.pop()
+        return lines
 
 
 def record(command: str, folder: Path) -> Shot:
     """Run a command in a terminal of its own; raises RuntimeError where it fails."""
-    screen, begun = Screen(), time.monotonic()
+    printed, begun = Printed(), time.monotonic()
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder)
@@ -159,13 +127,12 @@ def record(command: str, folder: Path) -> Shot:
             break
         if not piece:
             break
-        screen.write(decoder.decode(piece), time.monotonic() - begun)
+        printed.write(decoder.decode(piece), time.monotonic() - begun)
     os.close(terminal)
+    lines = printed.decode()
     if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-        raise RuntimeError(f"{command} ended with exit code {code}: {_read_text(screen.lines)}")
-    while len(screen.lines) > 1 and not screen.lines[-1]:
-        screen.lines.pop()
-    return _shorten(Shot(command, screen.lines, screen.seen_at, time.monotonic() - begun))
+        raise RuntimeError(f"{command} ended with exit code {code}: {_read_text(lines)}")
+    return _shorten(Shot(command, lines, printed.seen_at, time.monotonic() - begun))
 
 
 def record_month(folder: Path) -> Iterator[Shot]:
@@ -200,12 +167,12 @@ def _shorten(shot: Shot) -> Shot:
     shown = next((pattern for name, pattern in _SHOWN.items() if f" {name} " in f"{shot.command} "), None)
     if shown is None:
         return shot
-    lines: list[Line] = []
+    lines: list[Text] = []
     seen: list[float] = []
     for line, at in zip(shot.lines, shot.seen_s, strict=False):
-        is_shown = re.match(shown, _read_text([line]))
-        if is_shown or (lines and _read_text(lines[-1:]) != _LEFT_OUT):
-            lines.append(line if is_shown else [(_LEFT_OUT, ("", False, True))])
+        is_shown = re.match(shown, line.plain)
+        if is_shown or (lines and lines[-1].plain != _LEFT_OUT):
+            lines.append(line if is_shown else Text(_LEFT_OUT, "dim"))
             seen.append(at)
     return Shot(shot.command, lines, seen, shot.took_s)
 
@@ -265,56 +232,48 @@ def render(shots: list[Shot]) -> str:
     )
 
 
-def _arrange(shots: list[Shot]) -> tuple[list[Line], list[float], list[tuple[int, float, float, int]]]:
+def _arrange(shots: list[Shot]) -> tuple[list[Text], list[float], list[tuple[int, float, float, int]]]:
     """All lines below one another, when each is shown, and which of them are typed."""
-    rows: list[Line] = []
+    rows: list[Text] = []
     times: list[float] = []
     typed = []
     now = 0.6
     for shot in shots:
         ended = now + _KEY_S * len(shot.command) + 0.3
         typed.append((len(rows), now, ended - 0.3, len(shot.command)))
-        prompt: Line = [(character, (_COLOURS["32"], True, False)) for character in "$ "]
-        rows.append(prompt + [(character, ("", True, False)) for character in shot.command])
+        rows.append(Text.assemble(("$ ", "bold green"), (shot.command, "bold")))
         times.append(now)
         now, before = ended, 0.0
         for line, seen in zip(shot.lines, shot.seen_s, strict=False):
             now += min(max(0.0, seen - before), _LONGEST_WAIT_S)
             before = max(before, seen)
-            for part in _wrap(line):
+            for part in line.wrap(_CONSOLE, COLUMNS) if line else [line]:
                 rows.append(part)
                 times.append(round(now, 2))
-        rows.append([])
+        rows.append(Text())
         times.append(round(now, 2))
         now += _READING_S
     return rows[:-1], times[:-1], typed
 
 
-def _wrap(line: Line) -> Iterator[Line]:
-    """A line in parts that fit the terminal, divided at spaces where there are any."""
-    while len(line) > COLUMNS:
-        place = next((at for at in range(COLUMNS, 0, -1) if line[at - 1][0] == " "), COLUMNS)
-        yield line[:place]
-        line = line[place:]
-    yield line
-
-
-def _render_line(line: Line) -> str:
-    parts, last = [], 0
-    text = "".join(character for character, _ in line).rstrip()
-    for place in range(1, len(text) + 1):
-        if place == len(text) or line[place][1] != line[last][1]:
-            colour, is_bold, is_dim = line[last][1]
-            words = html.escape(text[last:place], quote=False)
-            classes = " ".join(name for name, is_on in (("b", is_bold), ("d", is_dim)) if is_on)
-            marks = (f' class="{classes}"' if classes else "") + (f' style="fill:{colour}"' if colour else "")
-            parts.append(f"<tspan{marks}>{words}</tspan>" if marks else words)
-            last = place
+def _render_line(line: Text) -> str:
+    line = line.copy()
+    line.rstrip()
+    line.end = ""
+    parts = []
+    for words, style, _ in line.render(_CONSOLE):
+        look = style or Style()
+        painted = look.color if look.color and not look.color.is_default else None
+        colour = painted.get_truecolor(_THEME).hex if painted else ""
+        classes = " ".join(name for name, is_on in (("b", look.bold), ("d", look.dim)) if is_on)
+        marks = (f' class="{classes}"' if classes else "") + (f' style="fill:{colour}"' if colour else "")
+        text = html.escape(words, quote=False)
+        parts.append(f"<tspan{marks}>{text}</tspan>" if marks else text)
     return "".join(parts)
 
 
-def _read_text(lines: list[Line]) -> str:
-    return "\n".join("".join(character for character, _ in line) for line in lines)
+def _read_text(lines: list[Text]) -> str:
+    return "\n".join(line.plain for line in lines)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import yaml
 
-from deployments.command_line.printing import print_note
+from deployments.command_line.printing import draw_table, print_note
 from schemas.errors import WorkbookError
 from schemas.settings import Settings, load_settings
 from warehouse.lake import share_lake
@@ -234,13 +234,18 @@ def _list_candidates() -> list[str]:
 
 
 def _read_leaderboard(settings: Settings, result: DemoResult) -> None:
-    from tasks.report import render_leaderboard_text
+    from tasks.report import describe_marks
     from warehouse.lake import open_lake
+    from warehouse.lake.reading import find_query
 
     with open_lake(settings, read_only=True) as lake:
         frame = lake.run_named("leaderboard")
     result.leaderboard = frame.to_dicts()
-    result.text = render_leaderboard_text(frame)
+    marks = sorted(
+        {f"{name}: {about}" for one in frame["marks"] for _, name, about in describe_marks(one, "en")}
+    )
+    shown = find_query("leaderboard").shown
+    result.text = "\n".join(draw_table(shown, frame.select(shown).rows(), title="\n".join(marks)))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from prometheus_client import (
     CollectorRegistry,
@@ -12,10 +12,6 @@ from prometheus_client import (
     Gauge,
     Histogram,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import yaml
 
@@ -185,7 +185,9 @@ class ServerProfile:
     batches: BatchTraits = field(default_factory=BatchTraits)
 
 
-T = TypeVar("T", BatchTraits, Faults, LeagueTraits, SimulatedModel, WritingTraits)
+T = TypeVar("T")
+# What a model has of its own beside plain values.
+_PARTS: Final[Mapping[str, type[Any]]] = {"faults": Faults, "league": LeagueTraits, "writing": WritingTraits}
 
 
 def read_profile(path: Path) -> ServerProfile:
@@ -210,21 +212,9 @@ def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Server
     models: dict[str, SimulatedModel] = {}
     for name, entry in entries.items():
         values = {**defaults, **(entry or {})}
-        values["faults"] = _build(
-            Faults,
-            {**(defaults.get("faults") or {}), **((entry or {}).get("faults") or {})},
-            f"{origin}, model {name!r}, faults",
-        )
-        values["league"] = _build(
-            LeagueTraits,
-            {**(defaults.get("league") or {}), **((entry or {}).get("league") or {})},
-            f"{origin}, model {name!r}, league",
-        )
-        values["writing"] = _build(
-            WritingTraits,
-            {**(defaults.get("writing") or {}), **((entry or {}).get("writing") or {})},
-            f"{origin}, model {name!r}, writing",
-        )
+        for part, kind in _PARTS.items():
+            own = {**(defaults.get(part) or {}), **((entry or {}).get(part) or {})}
+            values[part] = _build(kind, own, f"{origin}, model {name!r}, {part}")
         values["accuracy"] = _spread_accuracy(values.get("accuracy", 0.6))
         model = _build(SimulatedModel, {"name": str(name), **values}, f"{origin}, model {name!r}")
         if model.kind not in KINDS:
@@ -245,7 +235,7 @@ def _spread_accuracy(value: Any) -> dict[str, float]:
 
 
 def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:
-    known = {item.name for item in fields(kind)}
+    known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     for name in values:
         if name not in known:
             raise UsageError(f"{origin}: unknown field {name!r}; the fields are {', '.join(sorted(known))}.")

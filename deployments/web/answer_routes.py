@@ -16,11 +16,12 @@ from deployments.web.lake import Kept
 from deployments.web.pages import render_page
 from deployments.web.pictures import embed_pictures
 from deployments.web.run_routes import need_run, open_lake_for
-from deployments.web.show import choose_language, show_bare_question, show_question, show_text
+from deployments.web.show import choose_language, show_bare_question, show_question
 from deployments.web.visitor import Form, Store, Watcher, read_sight
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
 from tasks.proof import explain_answer, find_sitting
+from tasks.questions.display import render_text
 from tasks.watching import Look, Sight, WatchedRun, is_seen, may_read_references, note_look
 from tasks.watching.answers import (
     DISPUTES,
@@ -152,12 +153,12 @@ def add_answer_routes(app: FastAPI) -> None:
             else None,
             response=whole.response,
             shown={
-                name: show_text(str(whole.response[name]), language)
+                name: render_text(str(whole.response[name]), language)
                 for name in ("response", "reasoning", "answer")
                 if whole.response and whole.response.get(name)
             },
             judgements=[
-                {**row, "shown": show_text(str(row["reason"]), language) if row.get("reason") else None}
+                {**row, "shown": render_text(str(row["reason"]), language) if row.get("reason") else None}
                 for row in whole.judgements
             ],
             has_reference=has_reference,

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from deployments.auth import SignedIn
 from deployments.web.lake import Kept, LakeDoor
 from deployments.web.pages import render_page
-from deployments.web.show import choose_language, show_question, show_text
+from deployments.web.show import choose_language, show_question
 from deployments.web.visitor import Body, Form, Store, Visitor
 from schemas.errors import StoreAway, StoreError, UsageError
 from tasks.judging.marking import (
@@ -29,6 +29,7 @@ from tasks.judging.marking import (
     open_work,
     read_given,
 )
+from tasks.questions.display import render_text
 from tasks.review import Language
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -125,7 +126,7 @@ def _describe(request: Request, work: Work, item: MarkItem, given: dict[str, Giv
         "shown": show_question(item.question, language, answer_heading="reference")
         if item.question
         else None,
-        "texts": [(name, show_text(text, language)) for name, text in item.texts],
+        "texts": [(name, render_text(text, language)) for name, text in item.texts],
         "mark": stands.mark if stands else item.landed,
         "note": stands.note if stands else "",
         "seen": stands.given_at if stands else "",

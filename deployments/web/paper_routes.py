@@ -18,6 +18,8 @@ from deployments.web.second_reading_routes import (
     describe_state,
     find_refusal,
     list_allowed,
+    open_asked,
+    read_lake,
 )
 from deployments.web.show import choose_language, say
 from deployments.web.visitor import Body, Config, Coordinator, Store
@@ -30,7 +32,6 @@ from tasks.ingest import (
     find_obstacle,
     keep_correction,
     list_held,
-    open_paper,
     read_again,
     release_document,
 )
@@ -47,7 +48,7 @@ def add_paper_routes(app: FastAPI) -> None:
     @app.get("/papers")
     def show_held(request: Request, visitor: Coordinator, ledger: Store, settings: Config) -> Response:
         try:
-            held = list_held(_read(request))
+            held = list_held(read_lake(request))
         except StoreError:
             held = []
         readers, refusal = list_allowed(settings), find_refusal(request, settings, None)
@@ -68,7 +69,7 @@ def add_paper_routes(app: FastAPI) -> None:
     def show_paper(
         request: Request, document_id: str, visitor: Coordinator, ledger: Store, settings: Config
     ) -> Response:
-        paper = _open(request, document_id)
+        paper = open_asked(request, document_id)
         pages = list_whole_pages(settings, open_original(paper.document, paper.pages))
         return render_page(
             request,
@@ -83,7 +84,7 @@ def add_paper_routes(app: FastAPI) -> None:
             state=paper.state,
             reading=_describe_questions(request, document_id, paper),
             readers=list_allowed(settings),
-            is_settled=find_obstacle(_read(request), paper) == "not_held",
+            is_settled=find_obstacle(read_lake(request), paper) == "not_held",
             refusal=find_refusal(request, settings, paper),
             document_id=document_id,
             second=describe_state(request, ledger, paper),
@@ -93,7 +94,7 @@ def add_paper_routes(app: FastAPI) -> None:
     def show_page(
         request: Request, document_id: str, number: int, visitor: Coordinator, settings: Config
     ) -> Response:
-        paper = _open(request, document_id)
+        paper = open_asked(request, document_id)
         original = open_original(paper.document, paper.pages)
         if number not in list_whole_pages(settings, original):
             raise HTTPException(404)
@@ -109,7 +110,7 @@ def add_paper_routes(app: FastAPI) -> None:
     ) -> Response:
         """A picture of the paper."""
         try:
-            data = read_paper_picture(_read(request), settings.archive_dir, document_id, sha256)
+            data = read_paper_picture(read_lake(request), settings.archive_dir, document_id, sha256)
         except StoreError:
             data = None
         if data is None:
@@ -125,9 +126,9 @@ def add_paper_routes(app: FastAPI) -> None:
         request: Request, document_id: str, visitor: Coordinator, settings: Config, body: Body
     ) -> Response:
         """What the marks make of the paper; nothing is kept."""
-        paper = _open(request, document_id)
+        paper = open_asked(request, document_id)
         marks = str(body.get("marks", ""))
-        return _answer(request, lambda: read_again(_read(request), settings, paper, marks))
+        return _answer(request, lambda: read_again(read_lake(request), settings, paper, marks))
 
     @app.post("/papers/{document_id}/correction")
     def keep_marks(
@@ -137,7 +138,7 @@ def add_paper_routes(app: FastAPI) -> None:
 
         Of a paper that somebody else has changed since it was shown nothing is kept.
         """
-        paper = _open(request, document_id)
+        paper = open_asked(request, document_id)
 
         def keep() -> ParsedDocument:
             with _door(request).write() as lake:
@@ -152,7 +153,7 @@ def add_paper_routes(app: FastAPI) -> None:
                 )
 
         try:
-            reply = _answer(request, keep, lambda: {"seen": _open(request, document_id).state})
+            reply = _answer(request, keep, lambda: {"seen": open_asked(request, document_id).state})
         except ConflictError:
             message = say("paper_changed_elsewhere", choose_language(request))
             return JSONResponse({"code": "conflict", "message": message}, 409)
@@ -166,7 +167,7 @@ def add_paper_routes(app: FastAPI) -> None:
         request: Request, document_id: str, visitor: Coordinator, settings: Config, body: Body
     ) -> Response:
         """Let the paper go on as it was landed."""
-        _open(request, document_id)
+        open_asked(request, document_id)
         try:
             with _door(request).write() as lake:
                 release_document(lake, document_id, str(body.get("reason", "")), visitor.user_id)
@@ -179,20 +180,6 @@ def add_paper_routes(app: FastAPI) -> None:
 def _door(request: Request) -> LakeDoor:
     door: LakeDoor = request.app.state.lake
     return door
-
-
-def _read(request: Request) -> Any:
-    return _door(request).read(sight=None)
-
-
-def _open(request: Request, document_id: str) -> PaperAsRead:
-    try:
-        paper = open_paper(_read(request), document_id)
-    except StoreError:
-        paper = None
-    if paper is None:
-        raise HTTPException(404)
-    return paper
 
 
 def _answer(
@@ -214,7 +201,7 @@ def _describe_questions(
 ) -> dict[str, Any]:
     document = paper.document
     describe = find_pictures(
-        _read(request), document_id, paper if isinstance(paper, ParsedDocument) else None
+        read_lake(request), document_id, paper if isinstance(paper, ParsedDocument) else None
     )
     return {
         "status": document["status"],

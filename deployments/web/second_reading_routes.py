@@ -69,7 +69,7 @@ def add_second_reading_routes(app: FastAPI) -> None:
 
     @app.get("/papers/{document_id}/second-reading")
     def tell_state(request: Request, document_id: str, visitor: Coordinator, ledger: Store) -> Response:
-        return JSONResponse(describe_state(request, ledger, _open(request, document_id)))
+        return JSONResponse(describe_state(request, ledger, open_asked(request, document_id)))
 
     @app.post("/papers/estimate")
     def estimate(
@@ -153,7 +153,7 @@ def find_refusal(
 ) -> str:
     """Why this paper (null for any) is not read by this model, or by any; empty where it may be."""
     language = choose_language(request)
-    obstacle = None if paper is None else find_obstacle(_read(request), paper)
+    obstacle = None if paper is None else find_obstacle(read_lake(request), paper)
     if obstacle is not None:
         return say({"not_held": "second_not_held", "corrected": "second_corrected"}[obstacle], language)
     if settings.budget_usd is None:
@@ -328,21 +328,23 @@ def _open_chosen(request: Request, body: Mapping[str, Any]) -> list[PaperAsRead]
     names = body.get("documents")
     if not isinstance(names, list) or not names:
         raise HTTPException(400)
-    return [_open(request, name) for name in list(dict.fromkeys(map(str, names)))[: MOST_PAPERS + 1]]
+    return [open_asked(request, name) for name in list(dict.fromkeys(map(str, names)))[: MOST_PAPERS + 1]]
 
 
 def _refuse_many(request: Request) -> str:
     return say("second_too_many", choose_language(request), most=MOST_PAPERS)
 
 
-def _read(request: Request) -> Any:
+def read_lake(request: Request) -> Any:
+    """The lake for reading, as coordinators see it."""
     door: LakeDoor = request.app.state.lake
     return door.read(sight=None)
 
 
-def _open(request: Request, document_id: str) -> PaperAsRead:
+def open_asked(request: Request, document_id: str) -> PaperAsRead:
+    """The paper that the address names; 404 for none."""
     try:
-        paper = open_paper(_read(request), document_id)
+        paper = open_paper(read_lake(request), document_id)
     except StoreError:
         paper = None
     if paper is None:

@@ -53,11 +53,6 @@ def show_question(content: QuestionContent, language: Language, *, answer_headin
     return Markup("").join(parts)
 
 
-def show_text(text: str, language: Language) -> Markup:
-    """A question's text: formulas and tables drawn, line breaks left to the style sheet."""
-    return render_text(text, language)
-
-
 def show_difference(before: str, after: str) -> Markup:
     """What a correction took away and put in, as one text that can be told without colour."""
     parts: list[Markup] = []
@@ -71,7 +66,7 @@ def show_difference(before: str, after: str) -> Markup:
 
 def _show_section(name: str, text: str, language: Language) -> Markup:
     return Markup('<section class="part {0}"><h3>{1}</h3>{2}</section>').format(
-        name, say(name, language), show_text(text, language)
+        name, say(name, language), render_text(text, language)
     )
 
 
@@ -103,7 +98,7 @@ def _show_answer(content: QuestionContent, language: Language, heading: str) -> 
     if len(content.answer) == 1:
         return _show_section(heading, content.answer[0], language)
     lines = Markup("").join(
-        Markup("<li>{}</li>").format(show_text(text, language)) for text in content.answer
+        Markup("<li>{}</li>").format(render_text(text, language)) for text in content.answer
     )
     return Markup('<section class="part answer"><h3>{0}</h3><ol>{1}</ol></section>').format(
         say(heading, language), lines

@@ -6,7 +6,6 @@ the ledger's, with which each session was closed. One session at a time is in me
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from schemas.editions import ALL_DISCIPLINES
 from schemas.lazy import pl
 from tasks.exam.public import compute_answers_root, compute_root, digest, encode_line, iter_lines, write_whole
 from tasks.exam.public.bank import lineage_name
+from warehouse.stores.whole_files import hash_file
 
 if TYPE_CHECKING:
     from tasks.editions.basis import Basis
@@ -100,7 +100,7 @@ def read_edition_files(folder: Path, edition_id: str, published_at: str) -> Edit
         roots = _Roots()
         for line in iter_lines(folder / SESSIONS):
             roots.add(line["session"], line["stars"], line["answers"])
-        return roots.seal({name: _hash_file(folder / name) for name in (EDITION, SESSIONS)})
+        return roots.seal({name: hash_file(folder / name) for name in (EDITION, SESSIONS)})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -246,8 +246,3 @@ def _list_answers(
         hashes.get(question.seq) if row["is_closed"] or question.sign != UNANSWERED else None
         for question in questions
     ]
-
-
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

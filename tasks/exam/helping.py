@@ -7,7 +7,6 @@ import asyncio
 from schemas.settings import Settings
 from tasks.exam.plan import RunPlan, read_plan
 from tasks.exam.public.log import keep_public_log
-from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.models.budget import open_budget
@@ -31,10 +30,8 @@ def help_to_sit(ledger: Ledger, settings: Settings, run_id: str) -> dict[str, in
 async def _sit(
     ledger: Ledger, settings: Settings, registry: Registry, plan: RunPlan, progress: Progress
 ) -> SittingReport:
-    async with (
-        writing_progress(ledger, settings.home, plan.run_id),
-        ModelClient(ledger, settings, budget=open_budget(ledger, plan.budget_usd, plan.run_id)) as client,
-    ):
+    budget = open_budget(ledger, plan.budget_usd, plan.run_id)
+    async with ModelClient(ledger, settings, budget=budget) as client:
         return await sit_sessions(
             ledger,
             settings,

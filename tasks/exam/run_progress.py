@@ -1,35 +1,24 @@
 """A run while it is under way, by candidate.
 
-It shows what is done, pace, cost, time left and failures; in a file and for a command. Everything is read from the
-ledger, so that it is the same whichever process asks and however many work on the run.
+It shows what is done, pace, cost, time left and failures. Everything is read from the ledger, so that it is the same
+whichever process asks and however many work on the run.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
-from schemas.errors import StoreError
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.exam.progress import read_call_sums, read_session_paces
 from warehouse.ledger.money.calls import read_spent_usd
-from warehouse.stores.whole_files import writing_whole
 
-FILE_NAME: Final = "progress.json"
-# How often the file is written, and how many times longer than the reading takes it waits at least.
-_EVERY_S: Final = 5.0
-_REST_FACTOR: Final = 20.0
 # A session that has handed out nothing for so long stands still.
 _STILL_S: Final = 900.0
 
@@ -152,39 +141,6 @@ def list_runs_under_way(ledger: Ledger) -> list[str]:
     """The ids of the runs that are not closed, in the order in which they were planned."""
     with ledger.read() as connection:
         return sittings.list_open_runs(connection)
-
-
-@asynccontextmanager
-async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIterator[None]:
-    """Keep `progress.json` in the home up to date while the block runs.
-
-    It is written once more at the end of the block. The file holds this run and every other that is open, so that
-    processes on several runs do not hide each other's.
-    """
-    task = asyncio.create_task(_write_for_ever(ledger, home, run_id))
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-        write_progress(ledger, home, run_id)
-
-
-def write_progress(ledger: Ledger, home: Path, run_id: str) -> None:
-    """Write `progress.json` whole; a disk or ledger that fails ends no run."""
-    with contextlib.suppress(OSError, StoreError):
-        names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
-        text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
-        with writing_whole(home / FILE_NAME) as draft:
-            draft.write_text(text, encoding="utf-8")
-
-
-async def _write_for_ever(ledger: Ledger, home: Path, run_id: str) -> None:
-    while True:
-        begun = time.perf_counter()
-        await asyncio.to_thread(write_progress, ledger, home, run_id)
-        await asyncio.sleep(max(_EVERY_S, _REST_FACTOR * (time.perf_counter() - begun)))
 
 
 def _compute_pace(row: Mapping[str, Any], now: float) -> float:

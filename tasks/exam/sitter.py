@@ -183,7 +183,6 @@ class SessionSitter:
             cost_usd=reply.cost_usd,
             latency_ms=reply.latency_ms,
             attempts=reply.attempts,
-            error=reply.error,
             prompt_version=prompt_version,
             call_key=reply.call_key,
         )

@@ -15,7 +15,7 @@ from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import RunWishes, read_plan
 from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import keep_public_log
-from tasks.exam.run_progress import read_run_progress, writing_progress
+from tasks.exam.run_progress import read_run_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.models import ModelClient
@@ -132,13 +132,12 @@ async def _sit(
     def count(_: SittingProgress) -> None:
         progress.advance()
 
-    async with writing_progress(ledger, settings.home, run_id):
-        if not in_batches:
-            async with ModelClient(ledger, settings, budget=budget) as client:
-                report = await sit_sessions(ledger, settings, registry, client, run_id, progress=count)
-                return report, client.counts
-        async with BatchClient(ledger, settings, budget=budget) as batching:
-            return await sit_in_batches(ledger, settings, registry, batching, run_id, progress=count)
+    if not in_batches:
+        async with ModelClient(ledger, settings, budget=budget) as client:
+            report = await sit_sessions(ledger, settings, registry, client, run_id, progress=count)
+            return report, client.counts
+    async with BatchClient(ledger, settings, budget=budget) as batching:
+        return await sit_in_batches(ledger, settings, registry, batching, run_id, progress=count)
 
 
 async def sit_in_batches(

@@ -134,8 +134,6 @@ class CallReply:
     cost_usd: float | None
     latency_ms: float | None
     attempts: int
-    error: str | None
-    is_replayed: bool
     fingerprint: str | None = None
     unkept: FinishedCall | None = None
 
@@ -243,7 +241,7 @@ class ModelClient:
         key = compute_call_key(model, request, parameters)
         twin = self._in_flight.get(key)
         if twin is not None:
-            return replace(await asyncio.shield(twin), is_replayed=True, unkept=None)
+            return replace(await asyncio.shield(twin), unkept=None)
         future: asyncio.Future[CallReply] = asyncio.get_running_loop().create_future()
         self._in_flight[key] = future
         try:
@@ -421,8 +419,6 @@ class ModelClient:
             cost_usd=done.cost_usd,
             latency_ms=latency_ms,
             attempts=attempts,
-            error=None,
-            is_replayed=False,
             fingerprint=outcome.fingerprint,
             unkept=None if is_kept else done,
         )
@@ -492,7 +488,5 @@ def _replay(key: str, found: FoundCall) -> CallReply:
         cost_usd=found.cost_usd,
         latency_ms=found.latency_ms,
         attempts=found.attempts,
-        error=None,
-        is_replayed=True,
         fingerprint=reply.get("fingerprint"),
     )

@@ -25,9 +25,6 @@ from .labels import Language as Language
 # Where the template, styles and script lie that every page shares.
 from .look import SHARED_FOLDER as SHARED_FOLDER
 
-# The rows of the `leaderboard` query as a table of `width` characters.
-from .terminal import render_leaderboard_text as render_leaderboard_text
-
 # How an edition is attested, in words.
 from .words import describe_grade as describe_grade
 

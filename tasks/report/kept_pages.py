@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from warehouse.lake import read_code_version
+from warehouse.stores.whole_files import hash_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +60,7 @@ class KeptPages:
         said = make(replace(self._source, run_named=run_named))
         written = [path for path, state in _list_files(self._folder).items() if before.get(path) != state]
         if self._source.mark_query is not None:
-            files = {path: _hash_file(self._folder / path) for path in sorted(written)}
+            files = {path: hash_file(self._folder / path) for path in sorted(written)}
             self._now[name] = {"made_by": made_by, "asked": asked, "files": files, "said": said}
         return said
 
@@ -75,7 +76,7 @@ class KeptPages:
         if mark is None:
             return False
         for path, digest in known["files"].items():
-            if not (self._folder / path).is_file() or _hash_file(self._folder / path) != digest:
+            if not (self._folder / path).is_file() or hash_file(self._folder / path) != digest:
                 return False
         return all(mark(*json.loads(asked)) == found for asked, found in known["asked"].items())
 
@@ -105,7 +106,3 @@ def _list_files(folder: Path) -> dict[str, tuple[int, int]]:
         for path in folder.rglob("*")
         if path.is_file()
     }
-
-
-def _hash_file(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

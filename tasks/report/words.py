@@ -1,4 +1,4 @@
-"""Errors and ranks in words: intervals, rank ranges and places, on pages and terminals."""
+"""Errors and ranks in words: intervals, rank ranges and places, on pages."""
 
 from __future__ import annotations
 

@@ -7,6 +7,9 @@ from .output import ask_whether as ask_whether
 # JSON documents that this process has printed: a command prints one, also where it then fails.
 from .output import count_documents as count_documents
 
+# The lines of a table; with a width, of the columns that fit into it.
+from .output import draw_table as draw_table
+
 # Why a statement has no rows: what an analysis states, empty tables with the commands that fill them, or the choice of rows.
 from .empty_answers import explain_empty as explain_empty
 

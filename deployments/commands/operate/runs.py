@@ -196,8 +196,7 @@ def progress(
 ) -> None:
     """How far a run is, by candidate: done, pace, time left, cost, failed calls.
 
-    While a run is sat, the same stands in `progress.json` in the home, renewed every few seconds. The pace is that of the last
-    twenty questions of each open session; it is 0 when nothing was handed out for a quarter of an hour.
+    The pace is that of the last twenty questions of each open session; it is 0 when nothing was handed out for a quarter of an hour.
 
     Example: proctor runs progress 2026-12
     """

@@ -186,29 +186,26 @@ def read_started(settings: Settings) -> ServerState | None:
 def is_healthy(state: ServerState) -> bool:
     """Whether the server answers a call that shows our password."""
     import base64
-    import http.client
 
     token = base64.b64encode(state.auth.encode()).decode()
-    connection = http.client.HTTPConnection("127.0.0.1", state.port, timeout=2)
-    try:
-        connection.request("GET", "/api/admin/version", headers={"Authorization": f"Basic {token}"})
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
+    return _ask_status(state, "/api/admin/version", 2.0, {"Authorization": f"Basic {token}"}) == 200
 
 
 def has_page(state: ServerState) -> bool:
     """Whether the server serves Prefect's web page."""
+    return _ask_status(state, "/", 5.0, {}) in (200, 307, 308)
+
+
+def _ask_status(state: ServerState, path: str, timeout_s: float, headers: Mapping[str, str]) -> int | None:
+    """The status of the server's reply; null where it gives none."""
     import http.client
 
-    connection = http.client.HTTPConnection("127.0.0.1", state.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", state.port, timeout=timeout_s)
     try:
-        connection.request("GET", "/")
-        return connection.getresponse().status in (200, 307, 308)
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse().status
     except (OSError, http.client.HTTPException):
-        return False
+        return None
     finally:
         connection.close()
 

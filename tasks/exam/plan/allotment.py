@@ -141,8 +141,8 @@ def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
                 _plan_session(
                     request, sitter, found.taken[sitter.organisation], style, repeat, is_reference=False
                 )
-                for repeat in range(1, request.repeats + 1)
-                for style in request.styles
+                for repeat in range(1, request.settings.repeats + 1)
+                for style in request.settings.prompt_styles
             ]
     for owner, shortfalls in found.shortfalls.items():
         allotment.refused.append(_refuse(request, owner, shortfalls))
@@ -210,7 +210,7 @@ def _add_reference_sittings(
         again: set[str] = set()
         changed: dict[str, None] = {}
         for taken in used:
-            for style in request.styles:
+            for style in request.settings.prompt_styles:
                 sitting = PastSitting(sitter.model, taken.set_id, style)
                 if sitting in served:
                     continue

@@ -96,7 +96,7 @@ def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution)
     elif months:
         # What the next run of the same candidates will have.
         errors = [_expect_next(request, state, sitting)]
-        share = split_anchors(request.rule.planned, request.anchor_share)
+        share = split_anchors(request.rule.planned, request.settings.anchor_share)
         links = [sum(one.anchors for one in share) * (count + 1) for count in sitting.values()]
     return LinkForecast(
         anchor_count=anchors,
@@ -117,15 +117,15 @@ def _find_reason(
     """Why the run is linked or not, and in how many months it is."""
     if anchors or again:
         return ("linked" if anchors >= wanted else "few"), 0
-    if not request.anchor_share:
+    if not request.settings.anchor_share:
         return "unwanted", None
     # Who answers apart from others now links with them the next time.
     are_several = len({taken.set_id for taken in found.taken.values()}) > 1
     if not state.met_by_any.any():
-        return "first", 1 if are_several else request.rest_months
+        return "first", 1 if are_several else request.settings.rest_months
     if found.is_dealt_anew and are_several:
         return "parted", 1
-    return ("alone" if len(found.taken) == 1 else "one_group"), request.rest_months
+    return ("alone" if len(found.taken) == 1 else "one_group"), request.settings.rest_months
 
 
 def _list_offers(request: PlanRequest, found: Distribution, reason: str) -> tuple[str, ...]:
@@ -133,11 +133,11 @@ def _list_offers(request: PlanRequest, found: Distribution, reason: str) -> tupl
         return ("share",)
     if reason in ("parted", "few") or len({taken.set_id for taken in found.taken.values()}) > 1:
         return ()
-    shares_all = request.policy == "shared" and request.set_groups == 1 and len(found.taken) > 1
+    shares_all = request.policy == "shared" and request.settings.set_groups == 1 and len(found.taken) > 1
     return (
         *(["groups"] if shares_all else []),
         *(["bridge"] if len(found.taken) == 1 else []),
-        *(["rest"] if request.rest_months is None else []),
+        *(["rest"] if request.settings.rest_months is None else []),
     )
 
 
@@ -156,6 +156,6 @@ def _expect(
 def _expect_next(request: PlanRequest, state: LedgerState, sitting: Mapping[str, int]) -> float | None:
     """The same of the next run of these candidates, whose anchors others answer in this one."""
     fewest = min(sitting.values())
-    share = split_anchors(request.rule.planned, request.anchor_share)
+    share = split_anchors(request.rule.planned, request.settings.anchor_share)
     answered = [fewest] * sum(one.anchors for one in share)
     return _expect(request, state, sum(one.size for one in share), answered, fewest)

@@ -20,7 +20,6 @@ from schemas.errors import GateError, RegistryError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.allotment import Allotment, Refusal, allot_sets
 from tasks.exam.plan.bank import index_bank
-from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.due import list_due, read_schedule
 from tasks.exam.plan.fingerprint import describe_sitting
 from tasks.exam.plan.forecast import forecast_runs
@@ -147,13 +146,7 @@ def plan_run(
         rows=rows,
         rule=_plan_shares(settings, totals, shares),
         set_size=sum(shares.values()) if shares else settings.set_size,
-        anchor_share=settings.anchor_share,
         policy=policy,
-        set_groups=settings.set_groups,
-        rest_months=settings.rest_months,
-        rest_exposed=settings.rest_exposed,
-        styles=settings.prompt_styles,
-        repeats=settings.repeats,
         candidates=tuple(make_sitter(model) for model in sorted(sitters, key=lambda model: model.name)),
         references=tuple(make_sitter(model) for model in references),
         models={model.name: model for model in [*sitters, *references]},
@@ -162,17 +155,10 @@ def plan_run(
         schedule=schedule,
         outside=frozenset(outside),
         is_simulated=is_simulated,
+        settings=settings,
         is_reference_renewed=wishes.is_reference_renewed,
-        pending_window=settings.pending_window,
-        budget_usd=settings.budget_usd,
-        approval_days=settings.approval_days if "plan" in settings.two_persons else None,
         chance=chance,
-        public=settings.public_dir,
-        archive=settings.archive_dir,
-        picture_share=settings.picture_share,
-        estimate=TokenEstimate(picture_share=settings.picture_share),
         planned_on=chance.committed_at or datetime.now(UTC),
-        keep_raw_months=settings.keep_raw_months,
     )
     with ledger.read() as connection:
         plan, allotment = compute_plan(connection, request)
@@ -330,8 +316,8 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
         policy=request.policy,
         set_size=request.set_size,
         shares=dict(request.rule.planned),
-        styles=tuple(request.styles),
-        repeats=request.repeats,
+        styles=tuple(request.settings.prompt_styles),
+        repeats=request.settings.repeats,
         candidates=served,
         outside=tuple(sorted(request.outside - gone)),
         reference_model=references[0],
@@ -348,7 +334,7 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
         due=tuple(request.schedule),
         forecast=tuple(forecast),
         link=allotment.link,
-        budget_usd=request.budget_usd,
+        budget_usd=request.settings.budget_usd,
         request=request,
     )
 

@@ -82,7 +82,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
             f"Run {plan.run_id}: no candidate is due in {plan.month}; name candidates to examine them."
         )
     names = [sitter.model for sitter in request.candidates]
-    bank = seal_bank(request.index, request.rows, request.public)
+    bank = seal_bank(request.index, request.rows, request.settings.public_dir)
     try:
         with ledger.write() as connection:
             if not plans.claim_run(connection, _describe_run(request, now_text())):
@@ -147,7 +147,7 @@ def _describe_run(request: PlanRequest, at: str) -> Run:
         repetition=request.repetition,
         set_size=request.set_size,
         policy=request.policy,
-        budget_usd=request.budget_usd,
+        budget_usd=request.settings.budget_usd,
         status="open",
         is_simulated=request.is_simulated,
         planned_at=at,
@@ -180,7 +180,7 @@ def _describe_pictures(request: PlanRequest, contents: dict[str, BareQuestion]) 
     if not shown:
         return contents
     for sha256 in sorted(shown):
-        read_picture(request.archive, sha256)
+        read_picture(request.settings.archive_dir, sha256)
     told = request.rows.read_alt_texts(shown)
     return {
         question: replace(
@@ -282,7 +282,7 @@ def _write_plan(
                 run_id=plan.run_id,
                 is_simulated=plan.is_simulated,
                 is_outside=session.model in request.outside,
-                pending_window=1 if session.model in request.outside else request.pending_window,
+                pending_window=1 if session.model in request.outside else request.settings.pending_window,
                 **_LATER,
             )
             for session in plan.sessions

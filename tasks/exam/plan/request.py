@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from schemas.settings import Settings
     from tasks.models.registry import RegisteredModel
 
 
@@ -75,12 +75,7 @@ class PlanRequest:
         rows: the questions of the bank with their content: read for what is drawn, and once for the bank's public file.
         rule: the shares of a set.
         set_size: lineages asked for in a set.
-        anchor_share: share of a new set that others have answered before.
         policy: `shared` or `unique`.
-        set_groups: groups of organisations that share sets among themselves only, at most; 1 for all together.
-        rest_months: months after which a lineage may return; null for never.
-        rest_exposed: organisations that have met a lineage, from which on it rests; null for no such rest.
-        repeats: sittings per candidate and style.
         candidates: who sits as a candidate.
         references: the reference, and the former one in a bridging run.
         models: every model of the run by name.
@@ -89,12 +84,7 @@ class PlanRequest:
         outside: candidates with their own client.
         is_simulated: whether the run is a simulation.
         is_reference_renewed: whether the reference answers sets again whatever it has answered.
-        pending_window: questions that may be pending at once, in house.
-        approval_days: days that a request for a second person waits; null where planning needs none.
-        public: folder of what is published.
-        archive: where the bytes of pictures are.
-        picture_share: share of the questions of a discipline that may have pictures.
-        keep_raw_months: months that texts of answers are kept; null for ever.
+        settings: what else is set: styles, repeats, rests, limits, folders.
     """
 
     run_id: str
@@ -104,13 +94,7 @@ class PlanRequest:
     rows: BankRows = field(repr=False)
     rule: ShareRule
     set_size: int
-    anchor_share: float
     policy: str
-    set_groups: int
-    rest_months: int | None
-    rest_exposed: int | None
-    styles: Sequence[str]
-    repeats: int
     candidates: Sequence[Sitter]
     references: Sequence[Sitter]
     models: Mapping[str, RegisteredModel]
@@ -120,23 +104,26 @@ class PlanRequest:
     outside: frozenset[str]
     is_simulated: bool
     is_reference_renewed: bool
-    pending_window: int
-    budget_usd: float | None
-    approval_days: int | None
+    settings: Settings
     chance: Chance
-    public: Path
-    archive: Path
-    picture_share: float = 0.0
-    estimate: TokenEstimate = field(default_factory=TokenEstimate)
     planned_on: datetime = field(default_factory=lambda: datetime.now(UTC))
-    keep_raw_months: int | None = None
+
+    @cached_property
+    def estimate(self) -> TokenEstimate:
+        """What a call is expected to take."""
+        return TokenEstimate(picture_share=self.settings.picture_share)
+
+    @property
+    def approval_days(self) -> int | None:
+        """Days that a request for a second person waits; null where planning needs none."""
+        return self.settings.approval_days if "plan" in self.settings.two_persons else None
 
     @cached_property
     def season(self) -> str:
         """Sets may be shared only where bank version, policy, size and shares are the same."""
         shares = "|".join(f"{discipline}={share}" for discipline, share in self.rule.planned.items())
-        if self.picture_share:
-            shares += f"|pictures={self.picture_share:g}"
+        if self.settings.picture_share:
+            shares += f"|pictures={self.settings.picture_share:g}"
         shape = hashlib.sha256(shares.encode()).hexdigest()[:6]
         prefix = SIMULATED_PREFIX if self.is_simulated else ""
         return f"{prefix}bank-{self.index.bank_version}/{self.policy}-{self.set_size}-{shape}"
@@ -144,12 +131,12 @@ class PlanRequest:
     @cached_property
     def rested_before(self) -> str:
         """A lineage met before this moment may return; empty, and none may, without a rest period."""
-        return self._subtract_months(self.rest_months)
+        return self._subtract_months(self.settings.rest_months)
 
     @cached_property
     def kept_since(self) -> str:
         """What was planned before this moment is due to be erased soon; empty without a policy."""
-        return self._subtract_months(self.keep_raw_months)
+        return self._subtract_months(self.settings.keep_raw_months)
 
     def _subtract_months(self, months: int | None) -> str:
         if months is None:

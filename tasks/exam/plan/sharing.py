@@ -107,7 +107,7 @@ class _Dealer:
         Groups weigh what candidates they have in the run. Where all would be in one group, and a set for them could not have
         its anchors, they are parted: from their next run on either group has answered what is new to the other.
         """
-        groups, known = self._request.set_groups, self._state.groups
+        groups, known = self._request.settings.set_groups, self._state.groups
         found = {owner: known[owner] for owner in owners if known.get(owner, groups + 1) <= groups}
         if len(found) == len(owners) > 1 and len(set(found.values())) == 1 and self._lacks_anchors(owners):
             self._found.is_dealt_anew = groups > 1
@@ -127,7 +127,7 @@ class _Dealer:
         met, asked = self._unite(owners), list(self._state.asked)
         unmet = self._request.index.make_mask()
         unmet[asked] = ~met[asked]
-        shares = split_anchors(self._fit(owners)[0], self._request.anchor_share)
+        shares = split_anchors(self._fit(owners)[0], self._request.settings.anchor_share)
         return any(
             int(np.count_nonzero(unmet[slice(*self._request.index.spans[share.discipline])])) < share.anchors
             for share in shares
@@ -169,7 +169,7 @@ class _Dealer:
                 self._found.taken[owner] = found
                 return
         # No group shares it: a later set of theirs has its anchors.
-        self._draw([owner], self._request.set_groups + 1, is_from_others=bool(self._found.new_sets))
+        self._draw([owner], self._request.settings.set_groups + 1, is_from_others=bool(self._found.new_sets))
 
     def _list_unmet(self, found: KnownSet, owners: Iterable[str]) -> list[str]:
         may_hold = found.positions if found.possible is None else found.possible
@@ -208,7 +208,7 @@ class _Dealer:
         number = max((found.set_number for found in self._season), default=0) + 1
         set_id = f"{request.season}/{number:04d}"
         excluded = self._unite(owners)
-        split = split_anchors(shares, 0.0 if is_from_others else request.anchor_share)
+        split = split_anchors(shares, 0.0 if is_from_others else request.settings.anchor_share)
         avoided = self._avoided if request.policy == "shared" else request.index.make_mask()
         possible = ~excluded if is_from_others else self._find_possible(split, excluded)
         if is_from_others:

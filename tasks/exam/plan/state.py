@@ -89,7 +89,7 @@ def _find_rested(
     request: PlanRequest, claims: Iterable[Row[Any]], positions: Mapping[str, NDArray[np.int64]]
 ) -> NDArray[np.bool_] | None:
     """The lineages that as many organisations have met as let one rest, whenever they met it."""
-    if request.rest_exposed is None:
+    if request.settings.rest_exposed is None:
         return None
     sets: dict[str, set[str]] = {}
     for row in claims:
@@ -100,7 +100,7 @@ def _find_rested(
         for set_id in owned:
             mask[positions[set_id]] = True
         met_by += mask
-    return met_by >= request.rest_exposed
+    return met_by >= request.settings.rest_exposed
 
 
 def _read_asked(
@@ -112,7 +112,7 @@ def _read_asked(
     """Lineages new to somebody in this run that were answered: the question, and how often."""
     asked: dict[int, str] = {}
     asked_of: dict[int, int] = {}
-    if not request.anchor_share or not request.candidates:
+    if not request.settings.anchor_share or not request.candidates:
         return asked, asked_of
     index = request.index
     met_by_all = ~index.make_mask()

@@ -108,7 +108,7 @@ def forecast_sizes(
     """
     names = list(request.rule.planned)
     weights = np.full(len(names), 1.0 / len(names))
-    spreads = find_spreads(_arrange_sums(answers, names), weights, request.repeats)
+    spreads = find_spreads(_arrange_sums(answers, names), weights, request.settings.repeats)
     free = _find_free(request, state)
     if gone := [name for name, left in free.items() if not len(left)]:
         raise GateError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from tasks.models.registry import Registry
@@ -17,10 +16,6 @@ from warehouse.ledger.money.budgets import (
     name_provider_account,
     read_account,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _MOST_NAMED = 8
 

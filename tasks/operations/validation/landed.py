@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from schemas.table import Table
@@ -20,9 +19,6 @@ from warehouse.lake.suite import (
     read_stretches,
     write_data_docs,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

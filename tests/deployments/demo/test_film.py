@@ -6,27 +6,26 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from deployments.demo.film import Screen, record, render
+from deployments.demo.film import Printed, Shot, record, render
 
 FILM = Path(__file__).resolve().parents[3] / "docs" / "pictures" / "first-month.svg"
 
 
-def read_rows(screen: Screen) -> list[str]:
-    return ["".join(character for character, _ in line) for line in screen.lines]
-
-
 def test_a_progress_bar_stands_as_it_ended_and_colours_are_kept() -> None:
-    screen = Screen()
-    screen.write("\x1b[1mread\x1b[0m  1/10\r\x1b[2Kread 10/10\x1b[32m ok\n", 0.5)
-    screen.write("two\nthree\x1b[1A\r\x1b[Kover", 1.0)
-    assert read_rows(screen) == ["read 10/10 ok", "over", "three"]
-    assert screen.lines[0][-1] == ("k", ("#8bd49c", False, False))
-    assert screen.seen_at == [0.5, 1.0, 1.0]
+    printed = Printed()
+    printed.write("\x1b[1mread\x1b[0m  1/10\r\x1b[2Kread 10/10\x1b[32m ok\r\n", 0.5)
+    printed.write("two", 0.7)
+    printed.write("\r\x1b[2Kover\r\n", 1.0)
+    lines = printed.decode()
+    assert [line.plain for line in lines] == ["read 10/10 ok", "over"]
+    assert printed.seen_at[:2] == [0.5, 1.0]
+    film = render([Shot("proctor", lines, printed.seen_at, 1.0)])
+    assert '<tspan style="fill:#8bd49c"> ok</tspan>' in film
 
 
 def test_a_command_is_run_and_shown_as_it_printed(tmp_path: Path) -> None:
     shot = record("proctor --version", tmp_path)
-    printed = "".join(character for line in shot.lines for character, _ in line)
+    printed = "".join(line.plain for line in shot.lines)
     assert re.search(r"\d+\.\d+", printed)
     film = render([shot])
     texts = ["".join(text.itertext()) for text in ElementTree.fromstring(film).findall(".//{*}text")]

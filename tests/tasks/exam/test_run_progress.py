@@ -1,26 +1,23 @@
-"""A run under way, by candidate: what a person sees, and what stands in `progress.json`."""
+"""A run under way, by candidate: what a person sees."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
-from schemas.errors import ProctorError, StoreError, UsageError
+from schemas.errors import ProctorError, UsageError
 from schemas.settings import load_settings
-from tasks.exam import run_progress, task
+from tasks.exam import task
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
-from tasks.exam.run_progress import CandidateProgress, read_run_progress, writing_progress
-from tasks.exam.sitting import SittingReport, sit_sessions
+from tasks.exam.run_progress import CandidateProgress, read_run_progress
+from tasks.exam.sitting import SittingReport
 from tests.tasks.exam.world import (
-    AnsweringClient,
     World,
     answer_run,
     make_bank,
@@ -124,63 +121,6 @@ def test_pace_time_left_cost_and_failures_are_told_by_candidate(crowd: World) ->
     assert (later.candidates[0].per_minute, later.candidates[0].left_s) == (0.0, None)
     with pytest.raises(UsageError, match="There is no run"):
         read_run_progress(crowd.ledger, "2030-01")
-
-
-def test_the_file_is_whole_at_every_moment_and_tells_the_end(
-    crowd: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tasks.exam.run_progress._EVERY_S", 0.0)
-    monkeypatch.setattr("tasks.exam.run_progress._REST_FACTOR", 0.0)
-    path = crowd.settings.home / "progress.json"
-    seen: list[int] = []
-
-    async def read_often() -> None:
-        while True:
-            if path.exists():
-                seen.append(json.loads(path.read_text())["runs"][0]["done"])
-            await asyncio.sleep(0.002)
-
-    async def run() -> None:
-        reading = asyncio.create_task(read_often())
-        async with writing_progress(crowd.ledger, crowd.settings.home, crowd.plan.run_id):
-            client = AnsweringClient(delay_s=0.05)
-            await sit_sessions(crowd.ledger, crowd.settings, crowd.registry, client, crowd.plan.run_id)
-        assert not reading.done(), reading.exception()
-        reading.cancel()
-
-    asyncio.run(run())
-    assert seen == sorted(seen) and len(set(seen)) > 2
-    run_now = json.loads(path.read_text())["runs"][0]
-    assert (run_now["done"], run_now["total"]) == (18, 24)
-    assert [one["left_s"] for one in run_now["candidates"]] == [0.0, None, 0.0]
-    assert datetime.fromisoformat(run_now["updated_at"]).timestamp() == pytest.approx(time.time(), abs=30)
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert [one.name for one in crowd.settings.home.iterdir() if one.name.startswith(".progress")] == []
-
-
-def test_a_ledger_that_fails_while_progress_is_read_ends_no_run(
-    crowd: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_progress, "_EVERY_S", 0.01)
-    monkeypatch.setattr(run_progress, "_REST_FACTOR", 0.0)
-    read, count = run_progress.read_run_progress, 0
-
-    def fail_once(ledger: Ledger, run_id: str) -> run_progress.RunProgress:
-        nonlocal count
-        count += 1
-        if count == 1:
-            raise StoreError("The ledger cannot be read (OperationalError).")
-        return read(ledger, run_id)
-
-    monkeypatch.setattr(run_progress, "read_run_progress", fail_once)
-
-    async def run() -> None:
-        async with writing_progress(crowd.ledger, crowd.settings.home, crowd.plan.run_id):
-            await asyncio.sleep(1.0)
-
-    asyncio.run(run())
-    assert count >= 3
-    assert (crowd.settings.home / run_progress.FILE_NAME).exists()
 
 
 def test_what_was_answered_before_counts_when_a_run_is_continued(

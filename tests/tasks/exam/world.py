@@ -184,8 +184,6 @@ class AnsweringClient:
             cost_usd=0.001,
             latency_ms=1.5,
             attempts=1,
-            error=None,
-            is_replayed=False,
         )
 
 

@@ -45,12 +45,7 @@ def test_a_reply_carries_text_usage_and_cost_and_is_in_the_ledger(ledger: Ledger
     with start_server(build_answer_key(make_bank(1)), sim={"accuracy": 1.0, "explanation": 1.0}) as server:
         reply = call_one(ledger, server.url)
     assert reply.text.startswith("正确")
-    assert (reply.status, reply.finish_reason, reply.attempts, reply.is_replayed) == (
-        "answered",
-        "stop",
-        1,
-        False,
-    )
+    assert (reply.status, reply.finish_reason, reply.attempts) == ("answered", "stop", 1)
     assert reply.fingerprint == "simulated"
     assert reply.input_tokens and reply.output_tokens
     assert reply.cost_usd == pytest.approx((reply.input_tokens + 2 * reply.output_tokens) / 1e6)
@@ -95,7 +90,7 @@ def test_an_answer_once_received_is_never_paid_for_twice(ledger: Ledger) -> None
         first = call_one(ledger, server.url)
         again = call_one(ledger, server.url)
         assert server.state.requests["sim"] == 1
-    assert again == replace(first, is_replayed=True)
+    assert again == first
 
 
 def test_the_same_call_made_twice_at_once_is_sent_once(ledger: Ledger) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from tasks.review import compute_review_agreement
 from tests.tasks.review.kit import Vote
+from tests.warehouse.lake.kit import connect_trial, run_trial
 from warehouse.lake.reading import find_query
-from warehouse.lake.reading.trial import connect_trial, run_trial
 
 NAMES = (
     "percent_agreement",

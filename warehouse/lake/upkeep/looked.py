@@ -59,7 +59,7 @@ class Looked:
         # Path → the hash of the file's bytes, as this look and as the first one found it.
         self._bytes: dict[str, str] = {}
         self._first: dict[str, str] = dict(self._saved.get(_BYTES, (None, {}))[1])
-        self.parts = _list_parts(lake)
+        self.parts = list_parts(lake)
 
     @property
     def has_rows(self) -> bool:
@@ -223,7 +223,8 @@ class PartLook:
             self._looked.keep(f"places {self._name}", self._marks, self._places)
 
 
-def _list_parts(lake: Lake) -> Mapping[TablePart, Sequence[PartFile]]:
+def list_parts(lake: Lake) -> Mapping[TablePart, Sequence[PartFile]]:
+    """The parts of a lake's tables, each with its files."""
     with lake.read_transaction():
         return read_part_files(lambda sql: lake.query(sql).rows())
 

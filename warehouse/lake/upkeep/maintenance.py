@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from schemas.errors import StoreError
-from schemas.lazy import pl
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
@@ -17,8 +16,9 @@ from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import is_conflict, translate_error
 from warehouse.lake.locks import hold_all, hold_merge
 from warehouse.lake.quoting import quote_name, quote_text
-from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
+from warehouse.lake.reading.parts import PartFile, TablePart, match_files
 from warehouse.lake.store import Lake
+from warehouse.lake.upkeep.looked import list_parts
 
 _LOG = logging.getLogger("proctor.stores")
 KEEP_DAYS = 7
@@ -41,7 +41,7 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
     try:
         merged = sum(
             _merge(lake, part, group)
-            for part, files in _list_parts(lake).items()
+            for part, files in list_parts(lake).items()
             for group in _group_files(files)
             # Rows that were replaced are left out, so that snapshots of before are the last to name them.
             if len(group) > 1 or len(group[0].paths) > 1
@@ -99,7 +99,7 @@ def merge_small_files(lake: Lake, through_month: str) -> int:
     """
     merged = 0
     left = dict.fromkeys(TABLES, _MOST_WRITTEN)
-    for part, files in sorted(_list_parts(lake).items(), reverse=True):
+    for part, files in sorted(list_parts(lake).items(), reverse=True):
         small = _take_small(files)
         if part.value <= through_month and len(small) > 1 and left.get(part.table):
             left[part.table] -= 1
@@ -136,11 +136,6 @@ def _take_small(files: Sequence[PartFile]) -> list[PartFile]:
     return taken
 
 
-def _list_parts(lake: Lake) -> dict[TablePart, list[PartFile]]:
-    with lake.read_transaction():
-        return read_part_files(lambda sql: lake.query(sql).rows())
-
-
 def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
     """Write the rows of these files into one; returns how many files were written.
 
@@ -166,14 +161,6 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
             raise
         return 0
     return 1
-
-
-def list_snapshots(lake: Lake) -> pl.DataFrame:
-    """One row per kept snapshot (`FROM t AT (VERSION => n)`): version, time, what it changed."""
-    return lake.query(
-        "SELECT snapshot_id AS version, snapshot_time AS made_at, changes::VARCHAR AS changes "
-        f"FROM ducklake_snapshots('{ALIAS}') ORDER BY version"
-    )
 
 
 def _count_files(lake: Lake) -> int:

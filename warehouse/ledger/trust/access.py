@@ -26,7 +26,8 @@ from sqlalchemy.exc import DBAPIError
 from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.logs.chain import HASHED, compute_entry_hashes, hash_entry_text
+from warehouse.ledger.engine.logs.chain import HASHED, compute_entry_hashes
+from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.rows import iter_rows, read_rows
 from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
@@ -91,7 +92,7 @@ def _read_page(connection: Connection, span: dict[str, int]) -> list[ChainedEntr
         # A text with the hash of the entry is the text that was written, and says the same of every field as the row does.
         # SQLite refuses to write bytes, which only a changed row has.
         with suppress(DBAPIError, sqlite3.OperationalError):
-            page = [(*row[:_OWN], hash_entry_text(row[_OWN])) for row in _TEXTS.run(connection, span)]
+            page = [(*row[:_OWN], digest_text(row[_OWN])) for row in _TEXTS.run(connection, span)]
             if all(own_hash == entry_hash for _, _, entry_hash, _, _, own_hash in page):
                 return page
     rows = list(_VALUES.run(connection, span))

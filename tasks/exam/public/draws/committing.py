@@ -81,7 +81,7 @@ def commit_run(
     if not plan.candidates:
         raise UsageError(f"Run {plan.run_id}: no candidate is due in {plan.month}; name candidates.")
     request = plan.request
-    bank = seal_bank(request.index, request.rows, request.public)
+    bank = seal_bank(request.index, request.rows, request.settings.public_dir)
     note_keys(ledger, settings, open_signer(settings))
     with ledger.write() as connection:
         plans.lock_season(connection, request.season)

@@ -198,9 +198,7 @@ class Recorder:
         await asyncio.sleep(0)
         if self._fails_at and self._fails_at == parts.response:
             raise CallFailed("It failed.", call_key="key", error="500", attempts=1)
-        return CallReply(
-            "key", '{"stars": 3, "reason": "r"}', None, "stop", "answered", 1, 1, 0.0, 1.0, 1, None, False
-        )
+        return CallReply("key", '{"stars": 3, "reason": "r"}', None, "stop", "answered", 1, 1, 0.0, 1.0, 1)
 
 
 def put_controls(count: int) -> list[PutResponse]:

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from warehouse.ledger.engine.logs.digests import encode_rows, read_user_digests
+from warehouse.ledger.engine.logs.digests import digest_texts, encode_rows, read_user_digests
 from warehouse.ledger.engine.logs.gathered import GatheredLog
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import HotStatement, call_after_wait, is_pipelined, send_statement
@@ -165,12 +165,7 @@ def compute_entry_hash(previous_hash: str, number: int, values: Sequence[object]
 
 def compute_entry_hashes(rows: Sequence[Sequence[object]]) -> list[str]:
     """The same of many: each row has the hash before, the number, and the values."""
-    return [hash_entry_text(text) for text in encode_rows(rows)]
-
-
-def hash_entry_text(text: str) -> str:
-    """The same of the array of JSON."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest_texts(encode_rows(rows))
 
 
 def _write_entries(connection: Connection, entries: list[Entry]) -> None:
