@@ -26,6 +26,7 @@ from tasks.texts import read_table
 COLUMNS = ("league_run", "round", "asker", "judge", "answerer", "score", "rank", "domain", "run_type")
 _NUMBERS = ("league_run", "round", "rank")
 _SUM_TOLERANCE = 1e-6
+_MOST_NUMBER = 1_000_000_000
 _Cells = list[tuple[Any, ...]]
 
 
@@ -250,7 +251,7 @@ def _parse_whole(where: str, value: Any) -> int:
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
-    if not number.is_integer() or number < 1:
+    if not number.is_integer() or not 1 <= number <= _MOST_NUMBER:
         raise UsageError(f"{where}: {value!r} is no number from 1.")
     return int(number)
 

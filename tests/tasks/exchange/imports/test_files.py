@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,11 @@ def test_a_mark_without_end_is_no_number_and_in_no_mean(lake: Lake, tmp_path: Pa
         ("model,item_id,mark\nm,1,2\n", "scores", {"task": "part"}, "has no column 'part'"),
         ("model,item_id,mark\n,1,2\n", "scores", {}, "row 1: model is empty"),
         ("model,item_id,mark,scored_on\nm,1,2,May\n", "scores", {}, "row 1: scored_on is no day"),
+        ("model,item_id,mark,scored_on\nm,1,2,2024-05-012\n", "scores", {}, "row 1: scored_on is no day"),
+        # January 11 or November 1.
+        ("model,item_id,mark,scored_on\nm,1,2,2024111\n", "scores", {}, "row 1: scored_on is no day"),
+        ("model,item_id,mark,mark\nm,1,2,3\n", "scores", {}, "several columns named mark. Rename them"),
+        ("model,item_id,mark,repeat\nm,1,2,1e30\n", "scores", {}, "row 1: repeat 1e30 is no whole number"),
         ("model,item_id,mark\n", "scores", {}, "holds no row"),
         ("model,item_id,mark,repeat\nm,1,2,x\n", "scores", {}, "row 1: repeat x is no whole number"),
         ("model,item_id,mark,repeat\nm,1,2,inf\n", "scores", {}, "row 1: repeat inf is no whole number"),
@@ -259,9 +265,49 @@ def test_a_table_that_lacks_something_is_refused_by_its_place(
     assert lake.units("imported_marks") == set()
 
 
+def test_a_day_is_read_with_or_without_its_time(lake: Lake, tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    days = ("2024-05-01", "2024/5/1", "20240501", "2024-05-01T23:59:00+08:00", "2024-05-01 10:00")
+    path.write_text("model,item_id,mark,scored_on\n" + "".join(f"m,1,1,{day}\n" for day in days))
+    import_table(lake, path, "scores", "pilot", {})
+    assert lake.query("select distinct scored_on from imported_marks").rows() == [(date(2024, 5, 1),)]
+
+
+def test_what_windows_writes_before_a_text_is_no_part_of_it_and_utf_16_is_named(
+    lake: Lake, tmp_path: Path
+) -> None:
+    content = '{"model": "m", "item_id": "1", "mark": 1}\n'
+    (tmp_path / "marks.jsonl").write_text(content, encoding="utf-8-sig")
+    assert import_table(lake, tmp_path / "marks.jsonl", "scores", "pilot", {}).rows == 1
+    (tmp_path / "samples_x.jsonl").write_text('{"doc_id": 1, "acc": 1}\n', encoding="utf-8-sig")
+    assert import_harness(lake, tmp_path / "samples_x.jsonl", "m").rows == 1
+    (tmp_path / "marks.csv").write_text("model,item_id,mark\nm,1,1\n", encoding="utf-16")
+    with pytest.raises(UsageError, match=r"marks\.csv is UTF-16: save it as CSV in UTF-8"):
+        import_table(lake, tmp_path / "marks.csv", "scores", "pilot", {})
+
+
+def test_half_a_surrogate_pair_in_a_log_stops_nothing_and_stays_in_the_record(
+    lake: Lake, tmp_path: Path
+) -> None:
+    sample = {"id": 1, "epoch": 10**30, "output": {"completion": "去\ud83d"}, "scores": {"m": {"value": "C"}}}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(HEADER | {"samples": [sample]}))
+    import_inspect(lake, path)
+    lines = tmp_path / "samples_x.jsonl"
+    lines.write_text(json.dumps({"doc_id": 1, "acc": 1, "resps": [["去\ud83d"]]}) + "\n")
+    import_harness(lake, lines, "m")
+    rows = lake.query("select response, record, repeat from imported_marks order by import_kind").rows()
+    assert [(response, repeat) for response, _, repeat in rows] == [("去?", None), ("去?", None)]
+    assert json.loads(rows[0][1]) == sample
+
+
 def test_damaged_logs_are_one_sentence(lake: Lake, tmp_path: Path) -> None:
     path = tmp_path / "log.json"
+    deep = "[" * 100_000 + "]" * 100_000
     for content, says in (
+        (f'{{"samples": {deep}}}', "nested too deeply"),
+        (json.dumps(HEADER | {"samples": ["x"]}), "sample 1: it has no id"),
+        (json.dumps(HEADER | {"samples": [{"epoch": 1}]}), "sample 1: it has no id"),
         ("{", "no JSON"),
         ("[]", "no JSON object"),
         ("{}", "it names no task and model"),
