@@ -52,7 +52,7 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
 
 
 def _read_columns(path: Path, separator: str) -> list[str]:
-    """The names of the columns; UsageError for one that stands twice: nobody could say which is meant."""
+    """The names of the columns; UsageError for one that stands twice."""
     with path.open("rb") as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
             raise UsageError(f"{path.name} is UTF-16: save it as CSV in UTF-8.")

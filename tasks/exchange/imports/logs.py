@@ -258,7 +258,7 @@ def _list_harness_marks(sample: Mapping[str, Any]) -> Iterator[tuple[str | None,
 
 
 def _render_record(sample: Mapping[str, Any]) -> str:
-    """The sample as JSON; half a surrogate pair, which no store keeps as a character, stays an escape."""
+    """The sample as JSON; half a surrogate pair, which no store keeps, stays an escape."""
     text = json.dumps(sample, ensure_ascii=False)
     try:
         text.encode("utf-8")
