@@ -342,6 +342,20 @@ def test_published_scores_are_one_a_day_and_a_new_file_takes_the_place_of_the_ol
     assert lake.query("select count(*) from external_scores").item() == 2
 
 
+def test_models_that_wrote_the_very_same_do_not_take_each_other_s_place(lake: Lake, tmp_path: Path) -> None:
+    path = tmp_path / "samples_sums.jsonl"
+    path.write_text('{"doc_id": 1, "acc": 1}\n')
+    first, second = (import_harness(lake, path, model) for model in ("a", "b"))
+    assert lake.query("select model from imported_marks order by model").rows() == [("a",), ("b",)]
+    assert import_harness(lake, path, "a").is_unchanged
+    assert import_harness(lake, path, "b").is_unchanged
+    # Or one of the two names was wrong.
+    assert list_namesakes(lake, second.import_id, path.name, "sums") == [first.import_id]
+    # Its id begins the other's, and names it alone.
+    assert withdraw_import(lake, first.import_id).import_id == first.import_id
+    assert lake.query("select model from imported_marks").rows() == [("b",)]
+
+
 def test_a_file_that_was_corrected_is_taken_back_and_may_come_again(lake: Lake, tmp_path: Path) -> None:
     path = tmp_path / "marks.csv"
     path.write_text("model,item_id,mark\na,1,1\nb,1,0\n")
@@ -350,6 +364,15 @@ def test_a_file_that_was_corrected_is_taken_back_and_may_come_again(lake: Lake, 
     right = import_table(lake, path, "scores", "pilot", {})
     assert list_namesakes(lake, right.import_id, "marks.csv", "pilot") == [wrong.import_id]
     assert list_namesakes(lake, right.import_id, "marks.csv", "another") == []
+    # The harness names its files for the task: another model's is not corrected by it.
+    samples = tmp_path / "samples_sums.jsonl"
+    samples.write_text('{"doc_id": 1, "acc": 1}\n')
+    import_harness(lake, samples, "a")
+    samples.write_text('{"doc_id": 1, "acc": 0}\n')
+    other = import_harness(lake, samples, "b")
+    assert list_namesakes(lake, other.import_id, samples.name, "sums") == []
+    withdraw_import(lake, other.import_id)
+    withdraw_import(lake, "samples_sums.jsonl")
     with pytest.raises(UsageError, match=r"'marks.csv' fits 2 imports: .*Give the id of one"):
         withdraw_import(lake, "marks.csv")
     with pytest.raises(UsageError, match=r"There is no import 'none\.csv'"):
