@@ -139,6 +139,10 @@ def _parse_blocks(place: str, cells: _Cells) -> list[Score]:
             if name is None or str(name).lower() == "question average score":
                 break
             where = f"{place}, row {number}"
+            if str(name) in (before for before, _ in block):
+                raise UsageError(
+                    f"{where}: {name} stands in the run already. A candidate has one row in each."
+                )
             values = [
                 _read_number(f"{where}, round {at}", row[column]) for at, column in enumerate(rounds, 1)
             ]
