@@ -50,8 +50,11 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
             error.filename = str(asked)
         raise
     except Exception as error:
-        # Polars and Arrow tell what the system said in an error of their own.
-        number = next((code for code in _OF_DISK if f"(os error {code})" in str(error)), None)
+        # Polars and xlsxwriter tell what the system said in errors of their own.
+        told = str(error)
+        number = next(
+            (one for one in _OF_DISK if f"(os error {one})" in told or f"[Errno {one}]" in told), None
+        )
         if number is None:
             raise
         raise OSError(number, os.strerror(number), str(asked)) from None

@@ -52,7 +52,11 @@ def test_a_refusal_of_a_disk_that_is_only_read_names_the_file_too(tmp_path: Path
 
 @pytest.mark.parametrize(
     "said",
-    [OSError(errno.ENOSPC, "No space left on device"), RuntimeError("IO error: No space left (os error 28)")],
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("IO error: No space left (os error 28)"),
+        RuntimeError(OSError(errno.ENOSPC, "No space left on device")),
+    ],
 )
 def test_a_full_disk_names_the_file_that_it_did_not_take(tmp_path: Path, said: Exception) -> None:
     with pytest.raises(OSError, match="No space left on device") as caught, writing_whole(tmp_path / "a.csv"):
