@@ -229,10 +229,15 @@ class Registry:
                 f"{self.path}: model {name!r} has the roles {', '.join(model.roles) or 'none'}. "
                 "A model that is sent papers or questions needs the role `generator`. Add the role, or name another model."
             )
-        if not model.is_generator:
+        return self.outsider(name)
+
+    def outsider(self, name: str) -> RegisteredModel:
+        """The model of that name, which is shown answers: RegistryError for one that sits the exam."""
+        model = self.get(name)
+        if sits := SITTING_ROLES & {*model.roles}:
             raise RegistryError(
-                f"{self.path}: model {name!r} is a {min(SITTING_ROLES & {*model.roles})}, and would read the questions and answers of the "
-                "exam that it sits. Name a model that sits no exam."
+                f"{self.path}: model {name!r} is a {min(sits)}, and would read the questions and answers of the exam that it sits. Name a "
+                "model that sits no exam."
             )
         return model
 
