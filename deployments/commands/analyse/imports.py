@@ -202,7 +202,7 @@ def correlation(
         found = correlate_benchmarks(lake, of or None, month or None)
     lines = [
         f"{row['benchmark']}: rho {_show(row['spearman_rho'])}, p {_show(row['p_value'])}, "
-        f"{row['candidate_count']} models in common"
+        f"{row['candidate_count']} models in common" + (" (simulated)" if row["is_simulated"] else "")
         for row in found
     ]
     print_result({"correlations": found}, lines=lines, then="proctor sql external_history")

@@ -17,6 +17,7 @@ from deployments.model_server.candidates import build_memory
 from schemas.errors import UsageError
 from schemas.organisations import normalise_organisation
 from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.contamination.replay import ReplayRequest, ReplaySummary, read_set, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
 from tasks.contamination.spans import BLANK, choose_span
@@ -129,6 +130,24 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
     assert pair["p_value"] < 0.01
     assert compared["paired"][0]["candidate_count"] == 1
     assert len(describe_comparison(compared)) == 3
+    assert describe_comparison(compared)[0].startswith("reader (simulated), bank: ")
+
+
+def test_simulated_candidates_are_marked_and_left_out_of_the_test_of_real_ones(room: Room) -> None:
+    for source in ("bank", "public"):
+        rows = [
+            {"replay_id": "r1", "model": model, "source": source, "item_id": f"q{item}", "completion": number,
+             "is_correct": source == "public" and kind, "completed_text": "x", "is_simulated": kind}
+            for model, kind in (("real-1", False), ("real-2", False), ("sim", True))
+            for item in range(5)
+            for number in (1, 2, 3)
+        ]  # fmt: skip
+        room.lake.land("replays", f"r1/{source}", get_table("replays").frame(rows), stage="contamination")
+    compared = compare_sources(room.lake, "r1")
+    assert {row["model"]: row["is_simulated"] for row in compared["shares"]} == {
+        "real-1": False, "real-2": False, "sim": True,
+    }  # fmt: skip
+    assert [(row["candidate_count"], row["mean_difference"]) for row in compared["paired"]] == [(2, 0.0)]
 
 
 def test_of_the_bank_a_candidate_is_shown_what_its_organisation_was_put_under_another_spelling(
