@@ -121,8 +121,10 @@ def test_what_cannot_be_read_is_refused_with_its_place(
 
 
 def test_a_file_that_is_no_workbook_or_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WorkbookError, match=r"x\.xlsx"):
+    with pytest.raises(WorkbookError, match=r"x\.xlsx: this is no \.xlsx workbook, but an old \.xls"):
         parse_score_file(write_csv(tmp_path / "x.xlsx", "no workbook"))
+    with pytest.raises(WorkbookError, match=r"x\.xlsx: .* damaged or cut off"):
+        parse_score_file(write_csv(tmp_path / "x.xlsx", "PK and no more"))
     with pytest.raises(UsageError, match="is not a file"):
         parse_score_file(tmp_path / "none.csv")
 
