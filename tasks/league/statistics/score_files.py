@@ -133,7 +133,7 @@ def _parse_blocks(place: str, cells: _Cells) -> list[Score]:
             rounds.append(start + 1 + len(rounds))
         total = start + 1 + len(rounds)
         has_total = total < len(head) and head[total] == "total score"
-        block = []
+        block: list[tuple[str, list[float]]] = []
         for number, row in enumerate(cells[1:], start=2):
             name = row[start] if start < len(row) else None
             if name is None or str(name).lower() == "question average score":

@@ -135,7 +135,7 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
 
 def test_simulated_candidates_are_marked_and_left_out_of_the_test_of_real_ones(room: Room) -> None:
     for source in ("bank", "public"):
-        rows = [
+        rows: list[dict[str, object]] = [
             {"replay_id": "r1", "model": model, "source": source, "item_id": f"q{item}", "completion": number,
              "is_correct": source == "public" and kind, "completed_text": "x", "is_simulated": kind}
             for model, kind in (("real-1", False), ("real-2", False), ("sim", True))
