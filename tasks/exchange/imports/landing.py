@@ -148,7 +148,7 @@ def _land_log(
         "benchmark": name,
         "imported_at": datetime.now(UTC),
     }
-    frame = get_table("imported_marks").frame([row | shared for row in log.rows])
+    frame = get_table("imported_marks").frame([_repair(row) | shared for row in log.rows])
     landing = lake.land("imported_marks", import_id, frame, stage="import", ignore=("imported_at",))
     return ImportedFile(
         import_id,
@@ -158,6 +158,16 @@ def _land_log(
         frame["mark"].null_count(),
         landing.is_unchanged,
     )
+
+
+def _repair(row: Mapping[str, object]) -> dict[str, object]:
+    """The row with texts that any store can keep: half a surrogate pair is replaced."""
+    return {
+        name: value
+        if not isinstance(value, str) or value.isascii()
+        else value.encode("utf-8", "replace").decode()
+        for name, value in row.items()
+    }
 
 
 def withdraw_import(lake: Lake, name: str) -> Withdrawal:

@@ -100,7 +100,7 @@ def parse_inspect_log(path: Path) -> Log:
         raise UsageError(
             f"{path.name} holds no sample: it was written without samples. Write the log again with them."
         )
-    return Log(str(evaluation["task"]), [_repair(row) for row in rows], count)
+    return Log(str(evaluation["task"]), rows, count)
 
 
 def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) -> Log:
@@ -149,7 +149,7 @@ def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) 
             )
     if not count:
         raise UsageError(f"{path.name} holds no sample.")
-    return Log(task, [_repair(row) for row in rows], count)
+    return Log(task, rows, count)
 
 
 def _read_inspect(path: Path) -> tuple[Mapping[str, Any], Iterator[Any]]:
@@ -265,16 +265,6 @@ def _render_record(sample: Mapping[str, Any]) -> str:
     except UnicodeEncodeError:
         return json.dumps(sample)
     return text
-
-
-def _repair(row: Mapping[str, object]) -> dict[str, object]:
-    """The row with texts that any store can keep: half a surrogate pair is replaced."""
-    return {
-        name: value
-        if not isinstance(value, str) or value.isascii()
-        else value.encode("utf-8", "replace").decode()
-        for name, value in row.items()
-    }
 
 
 def _flatten(value: object) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
@@ -18,6 +19,7 @@ from tasks.exchange.imports.landing import (
     import_external,
     import_harness,
     import_inspect,
+    import_question_records,
     import_table,
     list_namesakes,
     withdraw_import,
@@ -296,8 +298,13 @@ def test_half_a_surrogate_pair_in_a_log_stops_nothing_and_stays_in_the_record(
     lines = tmp_path / "samples_x.jsonl"
     lines.write_text(json.dumps({"doc_id": 1, "acc": 1, "resps": [["去\ud83d"]]}) + "\n")
     import_harness(lake, lines, "m")
+    record = {"category": "Law", "sub_category": "Law", "question_uuid": str(UUID(int=1)), "hint": True}
+    record |= {"dialog": [{"role": "user", "content": "?"}], "response": "去\ud83d", "judge": None}
+    records = tmp_path / "records.jsonl"
+    records.write_text(json.dumps(record))
+    import_question_records(lake, records, "pilot", "m")
     rows = lake.query("select response, record, repeat from imported_marks order by import_kind").rows()
-    assert [(response, repeat) for response, _, repeat in rows] == [("去?", None), ("去?", None)]
+    assert [(response, repeat) for response, _, repeat in rows] == [("去?", None)] * 3
     assert json.loads(rows[0][1]) == sample
 
 
