@@ -129,7 +129,7 @@ LEAGUE_EVALUATIONS = Table(
 )  # fmt: skip
 
 LEAGUE_RANKINGS = Table(
-    "league_rankings", "One row per candidate after each round.", (*_JUDGED, "model"), _UNIT, "league",
+    "league_rankings", "One row per candidate after each round, as it was played.", (*_JUDGED, "model"), _UNIT, "league",
     (*_JUDGED_PLACE,
      Column.text("model", "The candidate."),
      Column("evaluation_count", "int", "Evaluations of its answers in this run so far.", low=0),

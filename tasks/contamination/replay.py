@@ -50,6 +50,7 @@ class ReplaySummary:
         replay_id: its name.
         questions: source → questions replayed, by organisation for the bank.
         without_span: questions in which no rule found a span.
+        begun_otherwise: sources of which the replay has other than the asked number of questions since it was begun.
         completions: completions landed now.
         refused: calls that the endpoint did not take, kept in `quarantine` now.
         models: who was asked.
@@ -59,6 +60,7 @@ class ReplaySummary:
     replay_id: str
     questions: dict[str, int] = field(default_factory=dict)
     without_span: int = 0
+    begun_otherwise: list[str] = field(default_factory=list)
     completions: int = 0
     refused: int = 0
     models: list[str] = field(default_factory=list)
@@ -142,7 +144,7 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
     for number, row in enumerate(found.iter_rows(named=True), start=1):
         stem = str(row["question"] or "").strip()
         if stem:
-            name = str(row["item_id"] or number)
+            name = str(number if row["item_id"] in (None, "") else row["item_id"])
             while name in taken:
                 name += f"/{number}"
             taken.add(name)
@@ -189,12 +191,16 @@ def _prepare_spans(
     owner = model.organisation if source == BANK else EVERYBODY
     unit = f"{replay_id}/{name}/{owner}"
     kept = lake.read("replay_spans_of", {"replay_id": replay_id, "source": name, "organisation": owner})
-    if source != BANK and not kept.is_empty():
-        _check_same_questions(kept, Path(source), request)
-    if kept.is_empty():
-        questions = (
-            _read_bank(ledger, lake, model) if source == BANK else read_set(Path(source), request.mapping)
-        )
+    questions = _read_bank(ledger, lake, model) if source == BANK else read_set(Path(source), request.mapping)
+    if not kept.is_empty():
+        if source != BANK:
+            _check_same_questions(kept, questions, Path(source), request)
+        if (
+            kept.height != min(request.size, sum(map(_has_span, questions)))
+            and name not in summary.begun_otherwise
+        ):
+            summary.begun_otherwise.append(name)
+    else:
         rows: list[dict[str, object]] = []
         for question in draw_order(
             questions, "replay", replay_id, name, name=lambda one: str(one["item_id"])
@@ -230,14 +236,20 @@ def _prepare_spans(
     return kept
 
 
-def _check_same_questions(kept: pl.DataFrame, path: Path, request: ReplayRequest) -> None:
+def _has_span(question: Mapping[str, object]) -> bool:
+    return choose_span(str(question["stem"]), question["options"]) is not None  # type: ignore[arg-type]
+
+
+def _check_same_questions(
+    kept: pl.DataFrame, questions: Sequence[Mapping[str, object]], path: Path, request: ReplayRequest
+) -> None:
     """Raise UsageError where the replay's questions of that name are those of another file.
 
     They are known by their texts: an id of 007 was once read as 7.
     """
     known = {
         render_passage(str(one["stem"]), one["options"])  # type: ignore[arg-type]
-        for one in read_set(path, request.mapping)
+        for one in questions
     }
     for blanked, span in kept.select("blanked_text", "span_text").iter_rows():
         if blanked.replace(BLANK, span) not in known:
@@ -352,7 +364,13 @@ def _read_options(value: object, place: str) -> list[str]:
         except ValueError:
             raise UsageError(f"{place}: the options are no JSON list.") from None
     if isinstance(value, dict):
-        value = list(value.values())
+        # Texts beside their letters, or a text by letter; a table gives each row the letters of all.
+        value = value["text"] if isinstance(value.get("text"), list) else list(value.values())
     if not isinstance(value, list | tuple | pl.Series):
         raise UsageError(f"{place}: the options are no list.")
-    return [str(one).removeprefix(f"({chr(ord('A') + number)})").strip() for number, one in enumerate(value)]
+    texts = [one.get("text") if isinstance(one, dict) else one for one in value if one is not None]
+    if not all(isinstance(one, str | int | float) for one in texts):
+        raise UsageError(
+            f"{place}: an option is no text. Write the options as texts, or as objects with a text."
+        )
+    return [str(one).removeprefix(f"({chr(ord('A') + number)})").strip() for number, one in enumerate(texts)]

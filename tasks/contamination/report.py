@@ -17,9 +17,9 @@ FALSE_ALARM_SHARE = 0.05
 def compare_sources(lake: Lake, replay_id: str) -> dict[str, Any]:
     """Shares by candidate and source with Wilson's interval.
 
-    The bank is set beside every public set. Within a candidate by Fisher's exact test; over candidates,
-    paired, by the exact permutation test of the mean difference (null for fewer than two candidates). Raises
-    UsageError for a replay that is not there.
+    The bank is set beside every public set. Within a candidate by Fisher's exact test; over candidates, without the
+    simulated ones where there are others, paired, by the exact permutation test of the mean difference (null for fewer
+    than two candidates). Raises UsageError for a replay that is not there.
     """
     counts = lake.read("replayed_counts", {"replay_id": replay_id})
     if counts.is_empty():
@@ -45,12 +45,14 @@ def compare_sources(lake: Lake, replay_id: str) -> dict[str, Any]:
         for model, source in product(sorted({row["model"] for row in shares}), others)
         if (model, BANK) in by_model and (model, source) in by_model
     ]
+    has_real = not all(row["is_simulated"] for row in shares)
+    tested = [pair for pair in pairs if not (has_real and by_model[(pair["model"], BANK)]["is_simulated"])]
     return {
         "replay_id": replay_id,
         "shares": shares,
         "pairs": pairs,
         "paired": [
-            _test_paired(source, [pair for pair in pairs if pair["source"] == source]) for source in others
+            _test_paired(source, [pair for pair in tested if pair["source"] == source]) for source in others
         ],
     }
 
@@ -58,7 +60,7 @@ def compare_sources(lake: Lake, replay_id: str) -> dict[str, Any]:
 def describe_comparison(found: dict[str, Any]) -> list[str]:
     """The table in lines: a line for each candidate and source, then the differences."""
     lines = [
-        f"{row['model']}, {row['source']}: {row['recalled_share']:.1%} of {row['question_count']} recalled "
+        f"{row['model']}{' (simulated)' if row['is_simulated'] else ''}, {row['source']}: {row['recalled_share']:.1%} of {row['question_count']} recalled "
         f"({row['recalled_low']:.1%} to {row['recalled_high']:.1%})"
         + (
             f", {row['uncompared_count']} completions with nothing to compare"

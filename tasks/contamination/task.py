@@ -31,6 +31,7 @@ def replay_questions(
         "replay_id": summary.replay_id,
         "replayed_questions": summary.questions,
         "questions_without_span": summary.without_span,
+        "begun_otherwise": summary.begun_otherwise,
         "completions": summary.completions,
         "completions_refused": summary.refused,
         "models": summary.models,

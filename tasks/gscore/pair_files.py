@@ -179,7 +179,8 @@ def _read_csv_rows(path: Path) -> Iterator[list[str]]:
     number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for row in csv.reader(file, delimiter=_DELIMITERS[path.suffix.lower()]):
+            # Strict: a quote that is never closed would make one cell of all the rows after it.
+            for row in csv.reader(file, delimiter=_DELIMITERS[path.suffix.lower()], strict=True):
                 number += 1
                 if row:
                     yield row

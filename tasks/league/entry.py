@@ -15,6 +15,7 @@ from tasks.league.anonymity import draw_sequence
 from tasks.league.asking import LeagueCalls
 from tasks.league.claim import ClaimedLeague, check_rules, describe_candidate, name_run, read_league
 from tasks.league.domain import Domain
+from tasks.league.play import check_finished
 from tasks.league.rounds import (
     GivenAnswer,
     GivenEvaluation,
@@ -114,6 +115,7 @@ async def enter_candidate(
         raise UsageError(f"{candidate} is a candidate of league {league_id} already. Name another model.")
     if entrant.is_simulated != claim.is_simulated:
         raise UsageError(f"{candidate} cannot enter: simulated candidates play with simulated ones alone.")
+    check_finished(lake, claim, "somebody enters: matches are drawn among all its questions")
     check_callable([entrant, *members.values()])
     ratings = []
     with hold_work(settings, "league", league_id, what=f"playing the league {league_id}"):

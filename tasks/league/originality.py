@@ -152,8 +152,14 @@ def _read_json_line(path: Path, number: int, line: str) -> tuple[str, str]:
 
 
 def _read_table(path: Path, text: str, delimiter: str) -> list[tuple[str, str]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    name = next((name for name in TEXT_FIELDS if name in (reader.fieldnames or ())), None)
-    if name is None:
-        raise UsageError(f"{path}: no column holds the question. Name it {', '.join(TEXT_FIELDS)}.")
-    return [(str(number), row[name]) for number, row in enumerate(reader, start=2) if row[name]]
+    # Strict: a quote that is never closed would make one question of all the rows after it.
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        name = next((name for name in TEXT_FIELDS if name in (reader.fieldnames or ())), None)
+        if name is None:
+            raise UsageError(f"{path}: no column holds the question. Name it {', '.join(TEXT_FIELDS)}.")
+        return [(str(number), row[name]) for number, row in enumerate(reader, start=2) if row[name]]
+    except csv.Error as error:
+        raise UsageError(
+            f"{path} cannot be read after line {reader.line_num} ({error}). Close its quoted cells."
+        ) from None

@@ -146,6 +146,16 @@ def list_rounds(claim: ClaimedLeague, run_type: str) -> list[list[RoundPlace]]:
     ]
 
 
+def check_finished(lake: Lake, claim: ClaimedLeague, before: str) -> None:
+    """Raise UsageError unless every round of the full run has landed; `before` says what waits."""
+    units = [name_unit(claim.league_id, FULL, number) for number in range(1, claim.round_count + 1)]
+    if missing := len(units) - len(lake.landed("league_rounds", units)):
+        raise UsageError(
+            f"{missing} of {len(units)} rounds of league {claim.league_id} are not finished. Play them with "
+            f"`proctor league run {claim.league_id}` before {before}."
+        )
+
+
 class _Board:
     """The state of a league while it is played."""
 
@@ -167,7 +177,7 @@ class _Board:
         units = [name_unit(claim.league_id, run_type, number) for number in range(1, claim.round_count + 1)]
         self._landed = lake.landed("league_rounds", units)
         if run_type != FULL:
-            self._check_played()
+            check_finished(lake, claim, "they are judged again")
         self.summary = LeagueSummary(
             claim.league_id, run_type, sum(map(len, self._rounds)), len(self._landed) * len(self._rounds[0])
         )
@@ -342,11 +352,3 @@ class _Board:
                 row["evaluation_count"],
             )
         return {place: Tally(found) for place, found in sums.items()}
-
-    def _check_played(self) -> None:
-        full = [name_unit(self._claim.league_id, FULL, place) for place in range(1, len(self._rounds) + 1)]
-        if missing := len(full) - len(self._lake.landed("league_rounds", full)):
-            raise UsageError(
-                f"{missing} of {len(full)} rounds of league {self._claim.league_id} are not finished. Play them with "
-                f"`proctor league run {self._claim.league_id}` before they are judged again."
-            )

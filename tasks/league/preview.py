@@ -23,7 +23,7 @@ class CandidatePreview:
         asking_calls: questions it sets, and its own later solutions of them.
         answering_calls: answers it gives.
         judging_calls: judgements it gives; each sees all answers of a round but its own.
-        input_tokens: tokens sent, with replies as long as the domain's usual ones.
+        input_tokens: tokens sent, with replies as long as the domain's usual ones, or as the model's limit where that is less.
         cost_usd: their cost; null where a price is not registered.
         most_usd: cost if every reply were as long as the model's limit on tokens; null without a price or a limit.
     """
@@ -63,9 +63,10 @@ def _preview(
         for name, found in _list_kinds(rules, domain, with_reference).items():
             kinds[name] += found
     every = [kind for found in kinds.values() for kind in found]
-    sent = sum(kind.count * kind.input_tokens for kind in every)
-    returned = sum(kind.count * kind.output_tokens for kind in every)
     limit = model.parameters.get("max_completion_tokens") or model.parameters.get("max_tokens")
+    sent = sum(kind.count * kind.input_tokens for kind in every)
+    # No reply is longer than the model's limit, however long the domain's usual ones are.
+    returned = sum(kind.count * min(kind.output_tokens, int(limit or kind.output_tokens)) for kind in every)
     counts = {name: sum(kind.count for kind in found) for name, found in kinds.items()}
     most = None if limit is None else compute_cost(model, sent, int(limit) * sum(counts.values()))
     return CandidatePreview(

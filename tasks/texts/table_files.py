@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
@@ -28,7 +29,7 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
     try:
         if suffix in _SEPARATORS:
             named = as_text if not isinstance(as_text, bool) else ()
-            columns = pl.read_csv(path, separator=_SEPARATORS[suffix], infer_schema=False, n_rows=0).columns
+            columns = _read_columns(path, _SEPARATORS[suffix])
             frame = pl.read_csv(
                 path,
                 separator=_SEPARATORS[suffix],
@@ -39,7 +40,7 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
         elif suffix == ".parquet":
             frame = pl.read_parquet(path)
         else:
-            frame = pl.read_ndjson(path, infer_schema_length=None)
+            frame = pl.read_ndjson(path.read_bytes().removeprefix(BOM_UTF8), infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise UsageError(
             f"{path.name} cannot be read ({type(error).__name__}). Check that it is there, is what its suffix says, and has one line "
@@ -48,6 +49,18 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
     if frame.is_empty():
         raise UsageError(f"{path.name} holds no row.")
     return frame.with_columns(pl.selectors.float().fill_nan(None))
+
+
+def _read_columns(path: Path, separator: str) -> list[str]:
+    """The names of the columns; UsageError for one that stands twice."""
+    with path.open("rb") as file:
+        if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
+            raise UsageError(f"{path.name} is UTF-16: save it as CSV in UTF-8.")
+    head = pl.read_csv(path, separator=separator, has_header=False, infer_schema=False, n_rows=1)
+    columns = [name or "" for name in head.row(0)]
+    if twice := sorted({name for name in columns if name and columns.count(name) > 1}):
+        raise UsageError(f"{path.name} has several columns named {', '.join(twice)}. Rename them.")
+    return columns
 
 
 def write_safe_csv(frame: pl.DataFrame, *, has_header: bool = True) -> str:

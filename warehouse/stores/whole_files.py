@@ -14,6 +14,8 @@ from typing import Final
 DRAFT: Final = ".draft"
 # What whoever asked for a file may show to others, as the user's mask has it; else it is for its owner alone.
 SHARED: Final = 0o666
+# What a write, which knows no name, says of the disk under it.
+_OF_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @contextmanager
@@ -22,7 +24,7 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
 
     A link stays one, and a file that is replaced keeps its owner, its group and of its mode what `mode` allows. Of a block that raises
     nothing is left. Where it may not replace a file, the one that was first stays. Raises OSError where the folder is not there, or
-    may not be written to; it names `path`, and not the draft.
+    may not be written to, or the disk is full; it names `path`, and not the draft.
     """
     asked = path
     if path.is_symlink():
@@ -44,9 +46,18 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
             with suppress(FileExistsError):
                 os.link(draft, path)
     except OSError as error:
-        if error.filename == str(draft):
+        if error.filename == str(draft) or (error.filename is None and error.errno in _OF_DISK):
             error.filename = str(asked)
         raise
+    except Exception as error:
+        # Polars and xlsxwriter tell what the system said in errors of their own.
+        told = str(error)
+        number = next(
+            (one for one in _OF_DISK if f"(os error {one})" in told or f"[Errno {one}]" in told), None
+        )
+        if number is None:
+            raise
+        raise OSError(number, os.strerror(number), str(asked)) from None
     finally:
         # What refused the draft refuses this too, on a disk that is only read for one; it says nothing more.
         with suppress(OSError):

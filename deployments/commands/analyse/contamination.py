@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.printing import print_result
+from deployments.command_line.printing import print_note, print_result
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
@@ -73,6 +73,11 @@ def run(
         size=size,
         columns=parse_mapping(columns or [], SET_FIELDS),
     )
+    if begun := result["begun_otherwise"]:
+        print_note(
+            f"The replay {result['replay_id']} was begun with another number of questions of {', '.join(begun)}, and keeps them: "
+            f"--size {size} changes nothing. Give another --name to begin one."
+        )
     print_result(result, then="proctor contamination report")
 
 

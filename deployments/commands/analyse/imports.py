@@ -202,7 +202,7 @@ def correlation(
         found = correlate_benchmarks(lake, of or None, month or None)
     lines = [
         f"{row['benchmark']}: rho {_show(row['spearman_rho'])}, p {_show(row['p_value'])}, "
-        f"{row['candidate_count']} models in common"
+        f"{row['candidate_count']} models in common" + (" (simulated)" if row["is_simulated"] else "")
         for row in found
     ]
     print_result({"correlations": found}, lines=lines, then="proctor sql external_history")
@@ -229,7 +229,7 @@ def _print_marks(lake: Lake, file: Path, found: ImportedFile) -> None:
     _print(found)
     if not is_json() and (others := list_namesakes(lake, found.import_id, file.name, found.benchmark)):
         print_note(
-            f"Another file named {file.name} was imported for {found.benchmark} before, and both count. If this one "
+            f"Another import of {file.name}, for {found.benchmark}, is there, and both count. If this one "
             f"corrects it: proctor import remove {others[-1]}"
         )
 

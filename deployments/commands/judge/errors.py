@@ -62,7 +62,7 @@ def prelabel(
     """
     check_registry([model])
     settings = load_settings()
-    labeller = read_registry(settings.registry_path).get(model)
+    labeller = read_registry(settings.registry_path).outsider(model)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         result = asyncio.run(prelabel_failures(ledger, lake, settings, labeller, sample or None))
     print_result(result, then="proctor errors export FILE.xlsx")

@@ -11,7 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from deployments.command_line.printing import print_records, print_result
-from deployments.commands.league.rules import Candidates, Domains, RuleOptions, build_rules
+from deployments.commands.league.rules import (
+    Candidates,
+    Domains,
+    RuleOptions,
+    build_rules,
+    check_language,
+)
 from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
@@ -271,6 +277,7 @@ def season(
 
     Example: proctor league season --domain mathematics,law --season 2026-Q4
     """
+    check_language(language)
     named = season or name_season(datetime.now(UTC).date())
     rows = [
         {"season": named, "domain": domain.name, "topic": topic}

@@ -86,8 +86,7 @@ def build_rules(
     candidates: str, domains: str, options: RuleOptions, defaults: LeagueRules | None = None
 ) -> LeagueRules:
     """The rules as they were given; what was not is as claimed before, else the usual."""
-    if options.language and options.language not in LANGUAGES:
-        raise UsageError(f"--language {options.language!r} is unknown. Use one of {', '.join(LANGUAGES)}.")
+    check_language(options.language)
     rules = defaults or LeagueRules((), {})
     given: dict[str, Any] = {
         "candidates": tuple(split_names(candidates) or ()),
@@ -107,3 +106,9 @@ def build_rules(
         raise UsageError("Two of the domains have one name. Name each once, or give your own another name.")
     given["domains"] = {domain.name: domain.content for domain in found}
     return replace(rules, **{name: value for name, value in given.items() if value not in (None, "", (), {})})
+
+
+def check_language(language: str) -> None:
+    """Raise UsageError for a language that no prompt is written in; an empty one is none."""
+    if language and language not in LANGUAGES:
+        raise UsageError(f"--language {language!r} is unknown. Use one of {', '.join(LANGUAGES)}.")

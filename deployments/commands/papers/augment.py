@@ -95,7 +95,7 @@ def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: flo
     """What the model would cost, its limit, and if for real money; printed on standard error."""
     settings = load_settings()
     limit = settings.budget_usd if budget_usd is None else budget_usd
-    model = read_registry(settings.registry_path).get(generator)
+    model = read_registry(settings.registry_path).generator(generator)
     chosen = [name for name in select_methods(methods, with_model=True) if name in MODEL_METHODS]
     with open_lake(settings, read_only=True) as lake:
         found = estimate_writing(lake, model, chosen, batch_id)

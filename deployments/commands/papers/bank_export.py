@@ -24,13 +24,20 @@ class SliceOptions:
     seed: Annotated[str, typer.Option("--seed", help="Fixes the draw.")] = "slice"
 
 
+_SUFFIXES = {"parquet": (".parquet",), "jsonl": (".jsonl", ".ndjson"), "record": (".jsonl", ".ndjson")}
+
+
 def export_bank(
     out: Annotated[
         Path, typer.Argument(help="The file; for inspect and lm-eval a folder, which names the task.")
     ],
     form: Annotated[
-        str, typer.Option("--format", help="parquet, jsonl, inspect, lm-eval or record.")
-    ] = "parquet",
+        str,
+        typer.Option(
+            "--format",
+            help="parquet, jsonl, inspect, lm-eval or record. Default: jsonl for a .jsonl file, else parquet.",
+        ),
+    ] = "",
     *,
     which: SliceOptions,
     with_answers: Annotated[
@@ -48,7 +55,7 @@ def export_bank(
 
     `inspect` writes a dataset and a task for Inspect, `lm-eval` a task for lm-evaluation-harness, `record` the records of figure 8
     (LLMEval-Fair), which never hold the reference answer.
-    A `.csv` is for reading in a spreadsheet: texts that one would run have an apostrophe in front. To exchange questions take Parquet.
+    A question has lists and pictures, which CSV cannot hold.
 
     Example: proctor bank export law_slice --format inspect --discipline Law --size 200
     """
@@ -64,8 +71,14 @@ def export_bank(
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
+    form = form or ("jsonl" if out.suffix.lower() in _SUFFIXES["jsonl"] else "parquet")
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
+    if out.suffix and out.suffix.lower() not in _SUFFIXES.get(form, (out.suffix.lower(),)):
+        raise UsageError(
+            f"{out.name} would hold {form}, which its name does not say. Name a {_SUFFIXES[form][0]} file, or another --format: "
+            f"{', '.join(FORMATS)}."
+        )
     if run_id and form != "record":
         raise UsageError("--run goes with --format record: other forms hold no responses.")
     wanted = Slice(which.discipline, which.question_type, which.language, which.size, which.seed)

@@ -49,7 +49,7 @@ def write_variants(
     if not generator:
         return {}
     settings = load_settings()
-    model = read_registry(settings.registry_path).get(generator)
+    model = read_registry(settings.registry_path).generator(generator)
     chosen = [name for name in select_methods(methods or [], with_model=True) if name in MODEL_METHODS]
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         summary = draft_variants(ledger, lake, settings, model, chosen, batch_id, budget_usd=budget_usd)

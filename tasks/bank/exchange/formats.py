@@ -136,8 +136,9 @@ def write_inspect(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
         )
         for row in questions.iter_rows(named=True)
     ]
-    _write_lines(folder / f"{name}.jsonl", lines)
-    (folder / f"{name}.py").write_text(
+    _write_text(folder / f"{name}.jsonl", "".join(f"{line}\n" for line in lines))
+    _write_text(
+        folder / f"{name}.py",
         _INSPECT_TASK.format(
             name=name,
             version=questions["bank_version"][0],
@@ -145,7 +146,6 @@ def write_inspect(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
             scorer='match(location="begin")' if has_answers else "None",
             scorer_import="from inspect_ai.scorer import match\n" if has_answers else "",
         ),
-        encoding="utf-8",
     )
     return len(lines)
 
@@ -171,7 +171,7 @@ def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
         for row in questions.iter_rows(named=True)
     ]
     data = folder / f"{name}.jsonl"
-    _write_lines(data, lines)
+    _write_text(data, "".join(f"{line}\n" for line in lines))
     task: dict[str, Any] = {
         "task": name,
         "dataset_path": "json",
@@ -185,7 +185,7 @@ def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
         "metadata": {"version": int(questions["bank_version"][0])},
     }
     if pictures:
-        (folder / "pictures.py").write_text(_HARNESS_IMAGES, encoding="utf-8")
+        _write_text(folder / "pictures.py", _HARNESS_IMAGES)
         task["doc_to_image"] = _Function("pictures.doc_to_image")
     if has_answers:
         first_words = {"function": "regex", "regex_pattern": _FIRST_WORDS}
@@ -202,9 +202,7 @@ def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
         }
     else:
         task |= {"metric_list": [{"metric": "bypass"}]}
-    (folder / f"{name}.yaml").write_text(
-        yaml.dump(task, Dumper=_Dumper, allow_unicode=True, sort_keys=False), encoding="utf-8"
-    )
+    _write_text(folder / f"{name}.yaml", yaml.dump(task, Dumper=_Dumper, allow_unicode=True, sort_keys=False))
     return len(lines)
 
 
@@ -302,6 +300,6 @@ def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in names}
 
 
-def _write_lines(path: Path, lines: list[str]) -> None:
+def _write_text(path: Path, text: str) -> None:
     with writing_whole(path, SHARED) as draft:
-        draft.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        draft.write_text(text, "utf-8")

@@ -99,7 +99,7 @@ def correlate_benchmarks(
 ) -> list[dict[str, object]]:
     """One row per benchmark with published scores.
 
-    Columns: benchmark, spearman_rho, p_value (two-sided, t approximation), candidate_count. Compared are the
+    Columns: benchmark, spearman_rho, p_value (two-sided, t approximation), candidate_count, is_simulated (of our S). Compared are the
     latest scores of the same models with S of a month (the last published one by default), or with those of
     the external benchmark `of`. Rho and p are null for fewer than three models in common. Raises UsageError
     where there is nothing to compare.
@@ -116,11 +116,15 @@ def correlate_benchmarks(
                 "No candidate of a published month has a score of another benchmark under the same name. Compare two of those "
                 "benchmarks with --of, or write the names as in `proctor models list`."
             )
-        return compute_external_correlations(pairs).to_dicts()
+        kinds = pairs.group_by("benchmark").agg(pl.col("is_simulated").any())
+        return (
+            compute_external_correlations(pairs).join(kinds, on="benchmark", maintain_order="left").to_dicts()
+        )
     latest = scores.sort("scored_on").group_by("benchmark", "model", maintain_order=True).last()
     ours = latest.filter(benchmark=of).select("model", "score")
     if ours.is_empty():
         known = ", ".join(sorted(set(scores["benchmark"])))
         raise UsageError(f"There is no benchmark {of!r} among the published scores: {known}.")
     others = latest.filter(pl.col("benchmark") != of).select("benchmark", "model", external_score="score")
-    return compute_external_correlations(others.join(ours, on="model")).to_dicts()
+    found = compute_external_correlations(others.join(ours, on="model"))
+    return found.with_columns(is_simulated=pl.lit(value=False)).to_dicts()

@@ -64,7 +64,7 @@ def import_inspect(lake: Lake, path: Path, benchmark: str | None = None) -> Impo
 
 def import_harness(lake: Lake, path: Path, model: str, benchmark: str | None = None) -> ImportedFile:
     """Land samples of lm-evaluation-harness; raises what parse_harness_samples does."""
-    return _land_log(lake, path, "lm_eval", parse_harness_samples(path, model, benchmark), benchmark)
+    return _land_log(lake, path, "lm_eval", parse_harness_samples(path, model, benchmark), benchmark, model)
 
 
 def import_table(
@@ -112,7 +112,7 @@ def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) 
         )
     if not rows:
         raise UsageError(f"{path.name} holds no response: there is nothing to take in.")
-    return _land_log(lake, path, "records", Log(benchmark, rows, len(rows)), benchmark)
+    return _land_log(lake, path, "records", Log(benchmark, rows, len(rows)), benchmark, model)
 
 
 def import_external(
@@ -132,10 +132,15 @@ def import_external(
     )
 
 
-def _land_log(lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None) -> ImportedFile:
+def _land_log(
+    lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None, model: str | None = None
+) -> ImportedFile:
     name = benchmark or log.benchmark
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     import_id = f"{digest}/{name}"
+    # Two models may have written the very same: a file that does not name its model takes no other one's place.
+    if model is not None and set(lake.read("imported_models", {"import_id": import_id})["model"]) - {model}:
+        import_id += f"/{model}"
     shared = {
         "import_id": import_id,
         "import_kind": kind,
@@ -143,7 +148,7 @@ def _land_log(lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None
         "benchmark": name,
         "imported_at": datetime.now(UTC),
     }
-    frame = get_table("imported_marks").frame([row | shared for row in log.rows])
+    frame = get_table("imported_marks").frame([_repair(row) | shared for row in log.rows])
     landing = lake.land("imported_marks", import_id, frame, stage="import", ignore=("imported_at",))
     return ImportedFile(
         import_id,
@@ -155,9 +160,21 @@ def _land_log(lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None
     )
 
 
+def _repair(row: Mapping[str, object]) -> dict[str, object]:
+    """The row with texts that any store can keep: half a surrogate pair is replaced."""
+    return {
+        name: value
+        if not isinstance(value, str) or value.isascii()
+        else value.encode("utf-8", "replace").decode()
+        for name, value in row.items()
+    }
+
+
 def withdraw_import(lake: Lake, name: str) -> Withdrawal:
     """Empty the import of that name or id, which `landings` keeps; UsageError for none or many."""
     found = lake.read("imported_files", {"name": name}).to_dicts()
+    # The id of one may begin another's.
+    found = [row for row in found if row["import_id"] == name] or found
     if not found:
         raise UsageError(f"There is no import {name!r}; `proctor import list` shows their ids and files.")
     if len(found) > 1:
@@ -169,8 +186,6 @@ def withdraw_import(lake: Lake, name: str) -> Withdrawal:
 
 
 def list_namesakes(lake: Lake, import_id: str, file_name: str, benchmark: str) -> list[str]:
-    """Other imports of a file of this name for the benchmark, whose rows count beside it."""
-    rows = lake.read("imported_files", {"name": file_name}).to_dicts()
-    return [
-        row["import_id"] for row in rows if row["benchmark"] == benchmark and row["import_id"] != import_id
-    ]
+    """Other imports that this one may be meant to correct, and beside which it counts."""
+    named = {"import_id": import_id, "file_name": file_name, "benchmark": benchmark}
+    return lake.read("imported_namesakes", named)["import_id"].to_list()

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from schemas import patterns as re
 from schemas.errors import UsageError
-from tasks.exchange.imports.tables import parse_day, split_mark
+from tasks.exchange.imports.tables import MOST_REPEAT, parse_day, split_mark
 
 MOST_BYTES = 2 * 1024**3
 # What Inspect's letters are worth by its own conversion: correct, partly correct, incorrect, no answer.
@@ -80,6 +80,8 @@ def parse_inspect_log(path: Path) -> Log:
     count = 0
     for sample in samples:
         count += 1
+        if not isinstance(sample, dict) or sample.get("id") is None:
+            raise UsageError(f"{path.name}, sample {count}: it has no id. Write the log again with Inspect.")
         shared = _describe_inspect(sample, str(evaluation["model"]), day)
         marks = list(_list_inspect_marks(sample)) or [(None, None, None, None)]
         for place, (metric, mark, text, answer) in enumerate(marks):
@@ -91,7 +93,7 @@ def parse_inspect_log(path: Path) -> Log:
                     "mark": mark,
                     "mark_text": text,
                     "answer": answer,
-                    "record": json.dumps(sample, ensure_ascii=False) if place == 0 else None,
+                    "record": _render_record(sample) if place == 0 else None,
                 }
             )
     if not count:
@@ -116,7 +118,7 @@ def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) 
         )
     try:
         # Lines end with a line feed only: JSON leaves other separators (U+2028) as they are within a text.
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path.name} cannot be read ({type(error).__name__}). Check the file.") from None
     rows: list[dict[str, object]] = []
@@ -150,13 +152,13 @@ def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) 
     return Log(task, rows, count)
 
 
-def _read_inspect(path: Path) -> tuple[Mapping[str, Any], Iterator[dict[str, Any]]]:
+def _read_inspect(path: Path) -> tuple[Mapping[str, Any], Iterator[Any]]:
     if not path.is_file():
         raise UsageError(f"The file {path} does not exist.")
     if zipfile.is_zipfile(path):
         return _read_archive(path)
     try:
-        log = _parse_object(path.read_text(encoding="utf-8"), path.name)
+        log = _parse_object(path.read_text(encoding="utf-8-sig"), path.name)
     except UnicodeDecodeError:
         raise UsageError(f"{path.name} is no log of Inspect: neither an archive nor UTF-8 text.") from None
     samples = log.get("samples") or []
@@ -199,8 +201,8 @@ def _read_text(archive: zipfile.ZipFile, name: str, path: Path) -> str:
 def _parse_object(text: str, place: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError:
-        raise UsageError(f"{place}: no JSON. Check the file.") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{place}: no JSON, or nested too deeply. Check the file.") from None
     if not isinstance(value, dict):
         raise UsageError(f"{place}: no JSON object. Check the file.")
     return value
@@ -213,7 +215,7 @@ def _describe_inspect(sample: Mapping[str, Any], model: str, day: date | None) -
     return {
         "model": model,
         "item_id": str(sample.get("id")),
-        "repeat": epoch if isinstance(epoch, int) and epoch >= 1 else None,
+        "repeat": epoch if isinstance(epoch, int) and 1 <= epoch <= MOST_REPEAT else None,
         "response": completion if isinstance(completion, str) else None,
         "scored_on": day,
     }
@@ -253,6 +255,16 @@ def _list_harness_marks(sample: Mapping[str, Any]) -> Iterator[tuple[str | None,
             yield name, *split_mark(value)
         else:
             yield name, None, json.dumps(value, ensure_ascii=False)
+
+
+def _render_record(sample: Mapping[str, Any]) -> str:
+    """The sample as JSON; half a surrogate pair, which no store keeps, stays an escape."""
+    text = json.dumps(sample, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(sample)
+    return text
 
 
 def _flatten(value: object) -> str | None:

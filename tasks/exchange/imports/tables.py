@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 
 import polars as pl
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 
 MARK_FIELDS = (
@@ -23,8 +25,13 @@ MARK_FIELDS = (
     "response",
     "scored_on",
 )
+MOST_REPEAT = 1_000_000_000
 SCORE_FIELDS = ("model", "scored_on", "score")
-_DAYS = ("%Y-%m-%d", "%Y%m%d", "%Y/%m/%d")
+# A day alone, or before the time of the day.
+_DAY = re.compile(
+    r"(?P<year>\d{4})(?:(?P<mark>[-/])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)|(?P<months>\d\d)(?P<days>\d\d))(?:[T ].*)?",
+    re.DOTALL,
+)
 
 
 def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
@@ -169,7 +176,7 @@ def _parse_repeat(value: object, place: str) -> int | None:
         number = float(str(value))
     except ValueError:
         number = 0.0
-    if number < 1 or not number.is_integer():
+    if not 1 <= number <= MOST_REPEAT or not number.is_integer():
         raise UsageError(
             f"{place}: repeat {value!s} is no whole number from 1. Correct it, or leave it empty."
         )
@@ -184,11 +191,10 @@ def parse_day(value: object, place: str) -> date | None:
         return value.date()
     if isinstance(value, date):
         return value
-    for form in _DAYS:
-        try:
-            return datetime.strptime(str(value)[:10], form).date()
-        except ValueError:
-            continue
+    if found := _DAY.fullmatch(str(value).strip()):
+        month, day = found["month"] or found["months"], found["day"] or found["days"]
+        with suppress(ValueError):
+            return date(int(found["year"]), int(month), int(day))
     raise UsageError(f"{place}: scored_on is no day. Write it as 2024-05-01.")
 
 

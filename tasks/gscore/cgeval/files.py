@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -125,18 +126,24 @@ def _read_rows(path: Path, headers: tuple[str, ...]) -> list[dict[str, str]]:
         raise UsageError(
             f"{path.name} cannot be read as UTF-8 text ({type(error).__name__}). Check the file."
         ) from error
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    found = tuple(reader.fieldnames or ())
+    csv.field_size_limit(sys.maxsize)
+    # Strict: a quote that is never closed would make one cell of all the rows after it.
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        found = tuple(reader.fieldnames or ())
+        rows = list(reader)
+    except csv.Error as error:
+        raise UsageError(
+            f"{path.name} cannot be read after line {reader.line_num} ({error}). Close its quoted cells."
+        ) from error
     if not set(headers) <= set(found):
         absent = [header for header in headers if header not in found]
         raise UsageError(
             f"{path.name} lacks the columns {', '.join(absent)}. Use a file with CG-Eval's headers."
         )
-    rows = []
-    for line, row in enumerate(reader, start=2):
+    for line, row in enumerate(rows, start=2):
         if None in row or None in row.values():
             raise UsageError(
                 f"{path.name}, record {line}: it has more or fewer cells than the header. Repair the file."
             )
-        rows.append(row)
     return rows

@@ -27,6 +27,7 @@ _AGREEMENT_SCHEMA = {
     "round": pl.Int64(),
     "profile": pl.String(),
     "similarity_model": pl.String(),
+    "is_simulated": pl.Boolean(),
     "metric": pl.String(),
     "pair_count": pl.Int64(),
     "left_out_count": pl.Int64(),
@@ -71,9 +72,9 @@ def compute_sample_agreement(
 ) -> pl.DataFrame:
     """Rank correlation of Gscore, and of each of its parts, with people.
 
-    It is computed by profile and similarity model.
+    It is computed by profile and similarity model, of simulated models apart.
 
-    One row per round, profile, similarity model and metric: `pair_count`, `left_out_count` (rated answers that lack the metric), Kendall's
+    One row per round, profile, similarity model, kind of models and metric: `pair_count`, `left_out_count` (rated answers that lack the metric), Kendall's
     τ-b and Spearman's ρ with 95% bootstrap intervals and p-values; these are null where there is no ranking to compare.
     Raises UsageError when no rated answer has been scored.
     """
@@ -85,14 +86,15 @@ def compute_sample_agreement(
             + ". Import ratings with `proctor cgeval ratings import` and score the answers with `proctor cgeval score`."
         )
     records: list[dict[str, object]] = []
-    for (rating, profile, identity), rows in pairs.group_by(
-        "round", "profile", "similarity_model", maintain_order=True
+    for (rating, profile, identity, is_simulated), rows in pairs.group_by(
+        "round", "profile", "similarity_model", "is_simulated", maintain_order=True
     ):
         for metric in METRICS:
             record: dict[str, object] = {
                 "round": rating,
                 "profile": profile,
                 "similarity_model": identity,
+                "is_simulated": is_simulated,
                 "metric": metric,
                 "pair_count": rows.height - rows[metric].null_count(),
                 "left_out_count": rows[metric].null_count(),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schemas.errors import BudgetError, RegistryError
+from schemas.errors import BudgetError
 from tasks.ingest.answer_files import find_answered
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_as_said, parse_document
 from tasks.ingest.intake import close_spool, open_spool
@@ -54,8 +54,6 @@ MOST_UNANSWERED = 3
 MOST_PAGES, MOST_SMALL = 12, 50
 # So many windows beyond those whose calls may be out are drawn, so that no call waits for its pages.
 _DRAWN_AHEAD = 4
-# Who sits the exam reads none of its papers.
-_SITS = {"candidate", "reference"}
 
 
 @dataclass
@@ -357,12 +355,7 @@ def list_readers(settings: Settings) -> list[RegisteredModel]:
     """
     from tasks.models.registry import read_registry
 
-    return [model for model in read_registry(settings.registry_path).models.values() if may_read(model)]
-
-
-def may_read(model: RegisteredModel) -> bool:
-    """Whether the installation lets papers be sent to a model."""
-    return "generator" in model.roles and not _SITS & {*model.roles}
+    return [model for model in read_registry(settings.registry_path).models.values() if model.is_generator]
 
 
 def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
@@ -373,18 +366,7 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     """
     from tasks.models.registry import SIMULATED_URL, read_api_key, read_registry
 
-    model = read_registry(settings.registry_path).get(name)
-    if "generator" not in model.roles:
-        raise RegistryError(
-            f"{settings.registry_path}: model {name!r} has the roles {', '.join(model.roles) or 'none'}. "
-            "A model that helps to split papers needs the role `generator`: papers are sent to it. Add the role, or "
-            "name another model."
-        )
-    if sits := _SITS & {*model.roles}:
-        raise RegistryError(
-            f"{settings.registry_path}: model {name!r} is a {min(sits)}, and would read the questions and answers of the exam "
-            "that it sits. Name a model that sits no exam."
-        )
+    model = read_registry(settings.registry_path).generator(name)
     if model.base_url != SIMULATED_URL:
         read_api_key(model)
     return model

@@ -143,6 +143,16 @@ def _rename(files: Sequence[ScoreFile], names: Mapping[str, str]) -> list[ScoreF
             f"--rename names {', '.join(unknown)}, which no file has. The files name {', '.join(sorted(found)) or 'nobody'}."
         )
 
+    for file in files:
+        own = {name for score in file.scores for name in _list_names(score)}
+        for old, new in names.items():
+            same = {one for one in own if names.get(one, one) == new}
+            if old in own and len(same) > 1:
+                raise UsageError(
+                    f"--rename {old}={new}: {file.source} names {', '.join(sorted(same))}, which would be one candidate. Name each "
+                    "candidate of a file otherwise."
+                )
+
     def get(name: str | None) -> Any:
         return None if name is None else names.get(name, name)
 
@@ -184,6 +194,10 @@ def _complete(file: ScoreFile, request: ImportRequest, counts: Mapping[str, int]
             )
         points = score.score
         if points is None and score.rank is not None:
+            if not is_borda:
+                raise UsageError(
+                    f"{where}: a rank becomes Borda points, and --scale points is for scores of 0 to 100. Leave --scale out."
+                )
             # Rank r earns n - 1 - r points, however long the judge's list is.
             points = member_count - 1.0 - score.rank
         if points is not None and not 0 <= points <= most:

@@ -26,6 +26,7 @@ from tasks.texts import read_table
 COLUMNS = ("league_run", "round", "asker", "judge", "answerer", "score", "rank", "domain", "run_type")
 _NUMBERS = ("league_run", "round", "rank")
 _SUM_TOLERANCE = 1e-6
+_MOST_NUMBER = 1_000_000_000
 _Cells = list[tuple[Any, ...]]
 
 
@@ -132,12 +133,16 @@ def _parse_blocks(place: str, cells: _Cells) -> list[Score]:
             rounds.append(start + 1 + len(rounds))
         total = start + 1 + len(rounds)
         has_total = total < len(head) and head[total] == "total score"
-        block = []
+        block: list[tuple[str, list[float]]] = []
         for number, row in enumerate(cells[1:], start=2):
             name = row[start] if start < len(row) else None
             if name is None or str(name).lower() == "question average score":
                 break
             where = f"{place}, row {number}"
+            if str(name) in (before for before, _ in block):
+                raise UsageError(
+                    f"{where}: {name} stands in the run already. A candidate has one row in each."
+                )
             values = [
                 _read_number(f"{where}, round {at}", row[column]) for at, column in enumerate(rounds, 1)
             ]
@@ -250,7 +255,7 @@ def _parse_whole(where: str, value: Any) -> int:
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
-    if not number.is_integer() or number < 1:
+    if not number.is_integer() or not 1 <= number <= _MOST_NUMBER:
         raise UsageError(f"{where}: {value!r} is no number from 1.")
     return int(number)
 

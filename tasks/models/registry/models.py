@@ -36,6 +36,7 @@ from tasks.models.registry.file import (
 
 MODES = ("standard", "thinking", "search")
 ROLES = ("candidate", "judge", "reference", "generator")
+SITTING_ROLES = frozenset({"candidate", "reference"})
 
 # The literal that stands for the simulated model server, whose address is known only when it runs.
 SIMULATED_URL = "simulated"
@@ -159,6 +160,11 @@ class RegisteredModel:
         return f"{self.provider}/{self.name}" if self.has_own_limits else self.provider
 
     @property
+    def is_generator(self) -> bool:
+        """Whether papers and questions may be sent to it: who sits the exam reads none of them."""
+        return "generator" in self.roles and not SITTING_ROLES & {*self.roles}
+
+    @property
     def has_key(self) -> bool:
         """Whether its key is set, or it needs none; a program that gives it is not asked here."""
         if self.key_command is not None or self.key_variable is None:
@@ -212,11 +218,28 @@ class Registry:
             return self.get(name)
         return self._only("reference", "or set PROCTOR_REFERENCE_MODEL")
 
-    def generator(self, name: str | None = None) -> RegisteredModel:
-        """The model that writes variants: the one named, else the only one with the role."""
-        if name is not None:
-            return self.get(name)
-        return self._only("generator", "or name one")
+    def generator(self, name: str) -> RegisteredModel:
+        """The model of that name, which is sent papers, questions and answers.
+
+        Raises RegistryError for one that has not the role, and for one that sits the exam.
+        """
+        model = self.get(name)
+        if "generator" not in model.roles:
+            raise RegistryError(
+                f"{self.path}: model {name!r} has the roles {', '.join(model.roles) or 'none'}. "
+                "A model that is sent papers or questions needs the role `generator`. Add the role, or name another model."
+            )
+        return self.outsider(name)
+
+    def outsider(self, name: str) -> RegisteredModel:
+        """The model of that name, which is shown answers: RegistryError for one that sits the exam."""
+        model = self.get(name)
+        if sits := SITTING_ROLES & {*model.roles}:
+            raise RegistryError(
+                f"{self.path}: model {name!r} is a {min(sits)}, and would read the questions and answers of the exam that it sits. Name a "
+                "model that sits no exam."
+            )
+        return model
 
     def list_owned(self, teams: Collection[str]) -> frozenset[str]:
         """The models of these teams, whatever their roles."""

@@ -39,8 +39,14 @@ def open_workbook(path: Path, *, values_only: bool = False, keeps_rich_text: boo
         raise WorkbookError(
             f"{path.name}: {size} bytes; a review workbook has at most {MOST_FILE_BYTES}. It was not opened."
         )
+    data = path.read_bytes()
+    if not data.startswith(b"PK"):
+        raise WorkbookError(
+            f"{path.name}: this is no .xlsx workbook, but an old .xls, one with a password, or another kind of file. Save it as .xlsx, "
+            "without a password, and import it again."
+        )
     try:
-        with open_package(path.read_bytes()) as package:
+        with open_package(data) as package:
             if "xl/workbook.xml" not in package.namelist():
                 raise WorkbookError(
                     f"{path.name}: this is no .xlsx workbook. Save it as .xlsx and import it again."

@@ -34,6 +34,10 @@ models:
     parameters: {temperature: 0.7, max_tokens: 1024}
     input_price_usd: 0.5
     output_price_usd: 1.5
+  sim-sitter:
+    provider: simulated
+    organisation: Sitters
+    roles: [candidate]
 """
 
 
@@ -122,6 +126,8 @@ def test_what_a_model_writes_goes_from_the_command_to_the_bank(home: Path, url: 
         (("--methods", "poem"), "There is no method 'poem'"),
         (("--methods", "paraphrase"), "paraphrase needs a model"),
         (("--with", "nobody"), "there is no model 'nobody'"),
+        (("--with", "sim-sitter"), "model 'sim-sitter' has the roles candidate"),
+        (("--with", "sim-sitter", "--estimate"), "needs the role `generator`"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(

@@ -60,6 +60,11 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
     exported = json.loads(invoke(home, "bank", "export", str(out), "--json").stdout)
     assert (exported["rows"], exported["with_answers"]) == (5, False)
     assert "answer" not in pl.read_parquet(out).columns
+    lines = json.loads(invoke(home, "bank", "export", str(tmp_path / "law.jsonl"), "--json").stdout)
+    assert (lines["format"], pl.read_ndjson(tmp_path / "law.jsonl").height) == ("jsonl", 5)
+    refused = invoke(home, "bank", "export", str(tmp_path / "law.csv"))
+    assert (refused.exit_code, "law.csv would hold parquet" in refused.stderr) == (2, True)
+    assert not (tmp_path / "law.csv").exists()
     back = invoke(home, "bank", "restore", KEPT["question_uuid"], "--reason", "it was right", "--yes")
     assert "version 3 has 5 questions more" in back.stdout
     restored = json.loads((home / "public" / "log.jsonl").read_text().splitlines()[-1])

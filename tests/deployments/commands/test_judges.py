@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
+from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
 from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
 from tests.tasks.judging.test_addresses import make_key
@@ -104,6 +105,14 @@ def test_failures_are_labelled_by_commands_alone(simulated: tuple[Path, str], tm
     home, url = simulated
     drawn = run(home, "errors", "draw", "run-1", "--per-model", "5", url=url)
     assert (drawn["sample_id"], drawn["responses"]) == ("run-1", 5)
+    # Who sits the exam is not shown reference answers, nor what others wrote.
+    registry = Settings(home=home).registry_path
+    registry.write_text(
+        registry.read_text("utf-8")
+        + "  sitter: {provider: simulated, organisation: Own, roles: [candidate]}\n"
+    )
+    refused = run(home, "errors", "prelabel", "--model", "sitter", code=2, url=url)["error"]
+    assert "model 'sitter' is a candidate, and would read the questions and answers" in refused
     assert run(home, "errors", "prelabel", "--model", "next-judge", url=url)["labelled"] == 5
     path = tmp_path / "failures.xlsx"
     assert run(home, "errors", "export", str(path), url=url)["responses"] == 5

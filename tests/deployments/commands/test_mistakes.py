@@ -62,6 +62,7 @@ def check(done: Result, code: int, *says: str) -> None:
         (("sql", "leaderbord"), "There is no query 'leaderbord'. Did you mean 'leaderboard'?"),
         (("sql", "STANDINGS"), "There is no query 'STANDINGS'. Did you mean 'standings'?"),
         (("models", "check", "sim-exmaple"), "Did you mean 'sim-example'?"),
+        (("league", "season", "--language", "fr"), "--language 'fr' is unknown. Use one of"),
         (("exam", "user", "add", "zhao", "--role", "anotator"), "Did you mean 'annotator'?"),
         (
             ("exam", "user", "add", "zhao", "--role", "annotator", "--discipline", "Histroy"),

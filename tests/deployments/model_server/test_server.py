@@ -165,7 +165,7 @@ def test_the_demo_registers_exactly_the_models_that_its_server_plays() -> None:
     assert len({model.organisation for model in candidates}) == 4
     assert registry.reference().name == "sim-summit-1"
     assert [model.name for model in registry.judges()] == ["sim-judge-north", "sim-judge-south"]
-    assert registry.generator().name == "sim-writer"
+    assert registry.generator("sim-writer").roles == ("generator",)
 
 
 def test_a_key_finds_questions_whatever_their_width_and_spaces() -> None:

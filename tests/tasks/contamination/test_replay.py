@@ -17,7 +17,8 @@ from deployments.model_server.candidates import build_memory
 from schemas.errors import UsageError
 from schemas.organisations import normalise_organisation
 from schemas.settings import Settings
-from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources
+from schemas.tables import get_table
+from tasks.contamination.replay import ReplayRequest, ReplaySummary, read_set, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
 from tasks.contamination.spans import BLANK, choose_span
 from tasks.models import CallFailed
@@ -104,10 +105,11 @@ def test_replaying_again_asks_nothing_and_a_kill_repeats_no_paid_call(
     asked = sum(room.server.state.requests.values())
     assert asked == 3 * 30
     monkeypatch.setattr(room.lake, "land_together", landed)
-    # The spans were kept: another size changes them no more.
-    assert room.replay(size=99).completions == 2 * 3 * 30
+    # The spans were kept: another size changes them no more, and that is said.
+    again = room.replay(size=99)
+    assert (again.completions, again.begun_otherwise) == (2 * 3 * 30, ["public"])
     assert sum(room.server.state.requests.values()) == 2 * 3 * 30
-    assert room.replay().completions == 0
+    assert (room.replay().completions, room.replay(size=30).begun_otherwise) == (0, [])
     assert sum(room.server.state.requests.values()) == 2 * 3 * 30
     assert room.lake.query("select count(*) from llm_calls where purpose = 'contamination'").item() == 180
 
@@ -128,6 +130,24 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
     assert pair["p_value"] < 0.01
     assert compared["paired"][0]["candidate_count"] == 1
     assert len(describe_comparison(compared)) == 3
+    assert describe_comparison(compared)[0].startswith("reader (simulated), bank: ")
+
+
+def test_simulated_candidates_are_marked_and_left_out_of_the_test_of_real_ones(room: Room) -> None:
+    for source in ("bank", "public"):
+        rows: list[dict[str, object]] = [
+            {"replay_id": "r1", "model": model, "source": source, "item_id": f"q{item}", "completion": number,
+             "is_correct": source == "public" and kind, "completed_text": "x", "is_simulated": kind}
+            for model, kind in (("real-1", False), ("real-2", False), ("sim", True))
+            for item in range(5)
+            for number in (1, 2, 3)
+        ]  # fmt: skip
+        room.lake.land("replays", f"r1/{source}", get_table("replays").frame(rows), stage="contamination")
+    compared = compare_sources(room.lake, "r1")
+    assert {row["model"]: row["is_simulated"] for row in compared["shares"]} == {
+        "real-1": False, "real-2": False, "sim": True,
+    }  # fmt: skip
+    assert [(row["candidate_count"], row["mean_difference"]) for row in compared["paired"]] == [(2, 0.0)]
 
 
 def test_of_the_bank_a_candidate_is_shown_what_its_organisation_was_put_under_another_spelling(
@@ -178,6 +198,30 @@ def test_questions_whose_ids_begin_anew_with_each_subject_are_all_replayed(room:
     room.path.write_text("item_id,question\n" + "\n".join(lines), encoding="utf-8")
     summary = room.replay(models=MODELS[:1])
     assert (summary.questions, summary.completions) == ({"public": 10}, 30)
+
+
+def test_options_are_texts_in_whatever_form_a_set_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+
+    def read(*offered: object) -> list[object]:
+        lines = [
+            json.dumps({"item_id": place, "question": f"What {place}?", "options": options})
+            for place, options in enumerate(offered)
+        ]
+        path.write_text("\n".join(lines))
+        return [row["options"] for row in read_set(path, {})]
+
+    two = [{"label": "A", "text": "copper"}, {"label": "B", "text": "(B) tin"}]
+    assert read(["copper", "(B) tin"]) == [["copper", "tin"]]
+    assert read(two) == [["copper", "tin"]]
+    assert read({"text": ["copper", "tin"], "label": ["A", "B"]}) == [["copper", "tin"]]
+    assert read({"A": "copper", "B": "tin", "C": "zinc"}, {"A": "gold", "B": "lead"}) == [
+        ["copper", "tin", "zinc"],
+        ["gold", "lead"],
+    ]
+    assert [row["item_id"] for row in read_set(path, {})] == ["0", "1"]
+    with pytest.raises(UsageError, match=r"set\.jsonl, row 1: an option is no text"):
+        read([["copper"], ["tin"]])
 
 
 def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:

@@ -233,6 +233,7 @@ def test_the_texts_may_stand_in_columns_of_other_names(tmp_path: Path) -> None:
         ("pairs.csv", b"reference,answer\na,b\n", "no column 'response'; it has reference, answer"),
         ("pairs.csv", "reference,response\n甲,乙\n".encode("gbk"), "must be UTF-8"),
         ("pairs.csv", b"reference,response,reference\na,b,c\n", "several columns named reference"),
+        ("pairs.csv", b'reference,response\na,b\na,"b\na,b\na,b\n', "cannot be read after row 2"),
         ("pairs.csv", b"reference,response,gscore\na,b,c\n", "already has columns named gscore"),
         ("pairs.parquet", b"PAR1 nonsense", "cannot be read as Parquet"),
         ("pairs.xlsx", b"PK", "not a CSV, TSV, JSONL or Parquet file"),

@@ -348,6 +348,10 @@ def test_the_preview_counts_the_calls_that_are_made(make_world: MakeWorld) -> No
     assert made == {
         name: one.asking_calls + one.answering_calls + one.judging_calls for name, one in previews.items()
     }
+    # A usual question is longer than 1,024 tokens; no reply may be.
+    short = [replace(model, parameters={"max_tokens": 1024}) for model in models]
+    assert all(one.output_tokens < 1024 * 32 for one in preview_league(rules, short))
+    assert all((one.cost_usd or 0) < (one.most_usd or 0) for one in preview_league(rules, short))
     blind = preview_league(rules, models, with_reference=False)
     assert [(one.asking_calls, one.answering_calls, one.judging_calls) for one in blind] == [(0, 0, 16)] * 4
 

@@ -122,10 +122,12 @@ def test_benchmarks_are_read_in_their_forms_and_faults_name_the_line(tmp_path: P
     ]  # fmt: skip
     (tmp_path / "b.jsonl").write_text("{}")
     (tmp_path / "b.csv").write_text("id\n1\n")
+    (tmp_path / "open.csv").write_text('question\np 1\n"p 2\np 3\n')
     (tmp_path / "b.txt").write_text("")
     for name, message in (
         ("b.jsonl", "line 1: no field"),
         ("b.csv", "no column"),
+        ("open.csv", "after line 2 .* Close its quoted cells"),
         ("b.txt", "no question"),
         ("c", "not exist"),
     ):

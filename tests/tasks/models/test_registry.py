@@ -133,9 +133,15 @@ def test_an_unknown_model_is_answered_with_the_known_ones(registry: Registry) ->
         registry.get("lab-2")
 
 
-def test_no_generator_says_which_role_to_give(registry: Registry) -> None:
-    with pytest.raises(RegistryError, match="role `generator`; found: none"):
-        registry.generator()
+def test_who_sits_the_exam_is_sent_none_of_its_questions(registry: Registry) -> None:
+    """A writer of variants, and a second reader of papers, sees the answers, too."""
+    with pytest.raises(RegistryError, match=r"has the roles candidate.* needs the role `generator`"):
+        registry.generator("lab-1")
+    both = replace(registry.get("lab-1"), roles=("generator", "candidate"))
+    with pytest.raises(RegistryError, match="'lab-1' is a candidate, and would read the questions"):
+        replace(registry, models={"lab-1": both}).generator("lab-1")
+    writer = replace(both, roles=("generator", "judge"))
+    assert replace(registry, models={"lab-1": writer}).generator("lab-1") is writer
 
 
 WRONG = {

@@ -50,6 +50,23 @@ def test_a_refusal_of_a_disk_that_is_only_read_names_the_file_too(tmp_path: Path
     assert (refused.value.errno, refused.value.filename) == (errno.EROFS, str(tmp_path / "file"))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("IO error: No space left (os error 28)"),
+        RuntimeError(OSError(errno.ENOSPC, "No space left on device")),
+    ],
+)
+def test_a_full_disk_names_the_file_that_it_did_not_take(tmp_path: Path, said: Exception) -> None:
+    with pytest.raises(OSError, match="No space left on device") as caught, writing_whole(tmp_path / "a.csv"):
+        raise said
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(tmp_path / "a.csv"))
+    with pytest.raises(RuntimeError, match="something else"), writing_whole(tmp_path / "a.csv"):
+        raise RuntimeError("something else")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_has_any_name_that_a_file_may_have(tmp_path: Path) -> None:
     for name in ("n" * 255, "题" * 85):
         with writing_whole(tmp_path / name) as draft:

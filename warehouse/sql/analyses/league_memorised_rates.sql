@@ -1,15 +1,22 @@
 -- How many of each candidate's answers are memorised: flagged by a judge, and confirmed by a person?
 -- One row per league, domain and candidate. Rates are of its readable answers, in percent; the 95% interval of the confirmed rate
--- is Wilson's. Flags that wait for a person are in flagged_count and not in confirmed_count.
+-- is Wilson's. Flags that wait for a person are in flagged_count and not in confirmed_count. Of questions that people refused nothing counts.
 -- Parameters: $league_id (default null)
 -- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
-WITH answered AS (
+WITH refused AS (
+    SELECT league_id, league_question_id
+    FROM league_question_votes
+    WHERE validity = 'refused'
+),
+
+answered AS (
     SELECT
         league_id,
         domain,
         answerer,
         count(*) AS answer_count
     FROM league_answers
+    ANTI JOIN refused USING (league_id, league_question_id)
     WHERE response IS NOT NULL AND league_id = coalesce($league_id::VARCHAR, league_id)
     GROUP BY league_id, domain, answerer
 ),
@@ -23,6 +30,7 @@ flagged AS (
         count(*) FILTER (WHERE decision = 'waiting') AS waiting_count,
         count(*) FILTER (WHERE decision = 'confirmed') AS confirmed_count
     FROM league_memorised_answers
+    ANTI JOIN refused USING (league_id, league_question_id)
     GROUP BY league_id, domain, answerer
 ),
 

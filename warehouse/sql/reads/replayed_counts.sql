@@ -5,6 +5,7 @@
 SELECT
     model,
     source,
+    is_simulated,
     count(*)::BIGINT AS question_count,
     (count(*) FILTER (correct_count >= 2))::BIGINT AS recalled_count,
     sum(uncompared_count)::BIGINT AS uncompared_count
@@ -12,13 +13,14 @@ FROM (
     SELECT
         model,
         source,
+        is_simulated,
         item_id,
         count(*) FILTER (is_correct) AS correct_count,
         count(*) FILTER (is_correct IS NULL) AS uncompared_count
     FROM replays
     WHERE replay_id = $replay_id
-    GROUP BY model, source, item_id
+    GROUP BY model, source, is_simulated, item_id
     HAVING count(*) >= 2
 ) AS questions_replayed
-GROUP BY model, source
+GROUP BY model, source, is_simulated
 ORDER BY model, source

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
@@ -17,6 +19,7 @@ from tasks.exchange.imports.landing import (
     import_external,
     import_harness,
     import_inspect,
+    import_question_records,
     import_table,
     list_namesakes,
     withdraw_import,
@@ -244,6 +247,11 @@ def test_a_mark_without_end_is_no_number_and_in_no_mean(lake: Lake, tmp_path: Pa
         ("model,item_id,mark\nm,1,2\n", "scores", {"task": "part"}, "has no column 'part'"),
         ("model,item_id,mark\n,1,2\n", "scores", {}, "row 1: model is empty"),
         ("model,item_id,mark,scored_on\nm,1,2,May\n", "scores", {}, "row 1: scored_on is no day"),
+        ("model,item_id,mark,scored_on\nm,1,2,2024-05-012\n", "scores", {}, "row 1: scored_on is no day"),
+        # January 11 or November 1.
+        ("model,item_id,mark,scored_on\nm,1,2,2024111\n", "scores", {}, "row 1: scored_on is no day"),
+        ("model,item_id,mark,mark\nm,1,2,3\n", "scores", {}, "several columns named mark. Rename them"),
+        ("model,item_id,mark,repeat\nm,1,2,1e30\n", "scores", {}, "row 1: repeat 1e30 is no whole number"),
         ("model,item_id,mark\n", "scores", {}, "holds no row"),
         ("model,item_id,mark,repeat\nm,1,2,x\n", "scores", {}, "row 1: repeat x is no whole number"),
         ("model,item_id,mark,repeat\nm,1,2,inf\n", "scores", {}, "row 1: repeat inf is no whole number"),
@@ -259,9 +267,54 @@ def test_a_table_that_lacks_something_is_refused_by_its_place(
     assert lake.units("imported_marks") == set()
 
 
+def test_a_day_is_read_with_or_without_its_time(lake: Lake, tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    days = ("2024-05-01", "2024/5/1", "20240501", "2024-05-01T23:59:00+08:00", "2024-05-01 10:00")
+    path.write_text("model,item_id,mark,scored_on\n" + "".join(f"m,1,1,{day}\n" for day in days))
+    import_table(lake, path, "scores", "pilot", {})
+    assert lake.query("select distinct scored_on from imported_marks").rows() == [(date(2024, 5, 1),)]
+
+
+def test_what_windows_writes_before_a_text_is_no_part_of_it_and_utf_16_is_named(
+    lake: Lake, tmp_path: Path
+) -> None:
+    content = '{"model": "m", "item_id": "1", "mark": 1}\n'
+    (tmp_path / "marks.jsonl").write_text(content, encoding="utf-8-sig")
+    assert import_table(lake, tmp_path / "marks.jsonl", "scores", "pilot", {}).rows == 1
+    (tmp_path / "samples_x.jsonl").write_text('{"doc_id": 1, "acc": 1}\n', encoding="utf-8-sig")
+    assert import_harness(lake, tmp_path / "samples_x.jsonl", "m").rows == 1
+    (tmp_path / "marks.csv").write_text("model,item_id,mark\nm,1,1\n", encoding="utf-16")
+    with pytest.raises(UsageError, match=r"marks\.csv is UTF-16: save it as CSV in UTF-8"):
+        import_table(lake, tmp_path / "marks.csv", "scores", "pilot", {})
+
+
+def test_half_a_surrogate_pair_in_a_log_stops_nothing_and_stays_in_the_record(
+    lake: Lake, tmp_path: Path
+) -> None:
+    sample = {"id": 1, "epoch": 10**30, "output": {"completion": "去\ud83d"}, "scores": {"m": {"value": "C"}}}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(HEADER | {"samples": [sample]}))
+    import_inspect(lake, path)
+    lines = tmp_path / "samples_x.jsonl"
+    lines.write_text(json.dumps({"doc_id": 1, "acc": 1, "resps": [["去\ud83d"]]}) + "\n")
+    import_harness(lake, lines, "m")
+    record = {"category": "Law", "sub_category": "Law", "question_uuid": str(UUID(int=1)), "hint": True}
+    record |= {"dialog": [{"role": "user", "content": "?"}], "response": "去\ud83d", "judge": None}
+    records = tmp_path / "records.jsonl"
+    records.write_text(json.dumps(record))
+    import_question_records(lake, records, "pilot", "m")
+    rows = lake.query("select response, record, repeat from imported_marks order by import_kind").rows()
+    assert [(response, repeat) for response, _, repeat in rows] == [("去?", None)] * 3
+    assert json.loads(rows[0][1]) == sample
+
+
 def test_damaged_logs_are_one_sentence(lake: Lake, tmp_path: Path) -> None:
     path = tmp_path / "log.json"
+    deep = "[" * 100_000 + "]" * 100_000
     for content, says in (
+        (f'{{"samples": {deep}}}', "nested too deeply"),
+        (json.dumps(HEADER | {"samples": ["x"]}), "sample 1: it has no id"),
+        (json.dumps(HEADER | {"samples": [{"epoch": 1}]}), "sample 1: it has no id"),
         ("{", "no JSON"),
         ("[]", "no JSON object"),
         ("{}", "it names no task and model"),
@@ -296,6 +349,20 @@ def test_published_scores_are_one_a_day_and_a_new_file_takes_the_place_of_the_ol
     assert lake.query("select count(*) from external_scores").item() == 2
 
 
+def test_models_that_wrote_the_very_same_do_not_take_each_other_s_place(lake: Lake, tmp_path: Path) -> None:
+    path = tmp_path / "samples_sums.jsonl"
+    path.write_text('{"doc_id": 1, "acc": 1}\n')
+    first, second = (import_harness(lake, path, model) for model in ("a", "b"))
+    assert lake.query("select model from imported_marks order by model").rows() == [("a",), ("b",)]
+    assert import_harness(lake, path, "a").is_unchanged
+    assert import_harness(lake, path, "b").is_unchanged
+    # Or one of the two names was wrong.
+    assert list_namesakes(lake, second.import_id, path.name, "sums") == [first.import_id]
+    # Its id begins the other's, and names it alone.
+    assert withdraw_import(lake, first.import_id).import_id == first.import_id
+    assert lake.query("select model from imported_marks").rows() == [("b",)]
+
+
 def test_a_file_that_was_corrected_is_taken_back_and_may_come_again(lake: Lake, tmp_path: Path) -> None:
     path = tmp_path / "marks.csv"
     path.write_text("model,item_id,mark\na,1,1\nb,1,0\n")
@@ -304,6 +371,15 @@ def test_a_file_that_was_corrected_is_taken_back_and_may_come_again(lake: Lake, 
     right = import_table(lake, path, "scores", "pilot", {})
     assert list_namesakes(lake, right.import_id, "marks.csv", "pilot") == [wrong.import_id]
     assert list_namesakes(lake, right.import_id, "marks.csv", "another") == []
+    # The harness names its files for the task: another model's is not corrected by it.
+    samples = tmp_path / "samples_sums.jsonl"
+    samples.write_text('{"doc_id": 1, "acc": 1}\n')
+    import_harness(lake, samples, "a")
+    samples.write_text('{"doc_id": 1, "acc": 0}\n')
+    other = import_harness(lake, samples, "b")
+    assert list_namesakes(lake, other.import_id, samples.name, "sums") == []
+    withdraw_import(lake, other.import_id)
+    withdraw_import(lake, "samples_sums.jsonl")
     with pytest.raises(UsageError, match=r"'marks.csv' fits 2 imports: .*Give the id of one"):
         withdraw_import(lake, "marks.csv")
     with pytest.raises(UsageError, match=r"There is no import 'none\.csv'"):

@@ -75,6 +75,11 @@ def test_files_that_are_not_cgeval_are_refused(question_file: Path, tmp_path: Pa
         ("b.csv", text.replace("小学计算", "画图"), "unknown types: 画图"),
         ("c.csv", text + text.splitlines()[-1] + "\n", "2 rows that share subject, type and number"),
         ("d.csv", text + "只有一格\n", "more or fewer cells"),
+        (
+            "f.csv",
+            text.replace("小学计算", '"小学计算', 1),
+            "cannot be read after line .* Close its quoted cells",
+        ),
     ]:
         (tmp_path / name).write_text(content, encoding="utf-8")
         with pytest.raises(UsageError, match=message):

@@ -177,6 +177,7 @@ def test_agreement_is_of_every_part_and_of_the_mean_of_the_raters(
     assert rows["chrf"]["kendall_low"] <= rows["chrf"]["kendall_tau"] <= rows["chrf"]["kendall_high"]
     # Nothing has a Gscore without a model: there is no correlation, and none is invented.
     assert (rows["gscore"]["kendall_tau"], rows["gscore"]["left_out_count"]) == (None, 26)
+    assert found["is_simulated"].all()
     assert found.equals(compute_sample_agreement(lake.run_named, "human", resample_count=50))
     with pytest.raises(UsageError, match="'other'"):
         compute_sample_agreement(lake.run_named, "other")

@@ -58,6 +58,13 @@ def test_a_block_in_which_nobody_or_two_hold_zero_is_refused(tmp_path: Path) -> 
         parse_score_file(write_book(tmp_path / "x.xlsx", Sheet=[tuple(row) for row in rows]))
 
 
+def test_a_candidate_that_stands_twice_in_a_block_is_refused(tmp_path: Path) -> None:
+    rows = [list(row) for row in BLOCK]
+    rows[3][6] = "a"
+    with pytest.raises(UsageError, match=r"sheet Sheet, row 4: a stands in the run already"):
+        parse_score_file(write_book(tmp_path / "x.xlsx", Sheet=[tuple(row) for row in rows]))
+
+
 def test_a_total_that_does_not_add_up_is_refused(tmp_path: Path) -> None:
     rows = [list(row) for row in BLOCK]
     rows[1][4] = 61
@@ -114,8 +121,10 @@ def test_what_cannot_be_read_is_refused_with_its_place(
 
 
 def test_a_file_that_is_no_workbook_or_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WorkbookError, match=r"x\.xlsx"):
+    with pytest.raises(WorkbookError, match=r"x\.xlsx: this is no \.xlsx workbook, but an old \.xls"):
         parse_score_file(write_csv(tmp_path / "x.xlsx", "no workbook"))
+    with pytest.raises(WorkbookError, match=r"x\.xlsx: .* damaged or cut off"):
+        parse_score_file(write_csv(tmp_path / "x.xlsx", "PK and no more"))
     with pytest.raises(UsageError, match="is not a file"):
         parse_score_file(tmp_path / "none.csv")
 
@@ -152,6 +161,21 @@ SCORES = "judge,answerer,score\na,b,70\nb,a,90\n"
         (SCORES + "c,b,70\n", ImportRequest("l", "law", scale="borda"), "70 does not lie between 0 and 1"),
         (SCORES, ImportRequest("l", "law", families={"z": "Z"}), "--family names z"),
         (SCORES + "a,b,60\n", ImportRequest("l", "law"), "a scores b twice"),
+        (
+            "judge,answerer,rank\na,b,1\na,c,2\n",
+            ImportRequest("l", "law", scale="points"),
+            "a rank becomes Borda points, and --scale points is for scores of 0 to 100",
+        ),
+        (
+            SCORES,
+            ImportRequest("l", "law", names={"a": "b"}),
+            "--rename a=b: x.csv names a, b, which would be one",
+        ),
+        (
+            SCORES,
+            ImportRequest("l", "law", names={"a": "c", "b": "c"}),
+            "x.csv names a, b, which would be one",
+        ),
     ],
 )
 def test_what_the_request_or_the_scores_have_wrong_lands_nothing(
