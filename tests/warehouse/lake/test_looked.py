@@ -194,7 +194,9 @@ def test_a_file_that_the_catalog_names_twice_is_found(closed_home: Path, table: 
             names = [row[1] for row in catalog.execute(f"PRAGMA table_info({named})")]
             values = ", ".join("data_file_id + 900000" if name == "data_file_id" else name for name in names)
             catalog.execute(f"INSERT INTO {named} SELECT {values} FROM {named} WHERE data_file_id = {number}")
-    assert look(closed_home)[1] == look(closed_home, is_trusted=False)[1] == [f"{table}/{table} of {MONTHS[0]}"]
+    assert (
+        look(closed_home)[1] == look(closed_home, is_trusted=False)[1] == [f"{table}/{table} of {MONTHS[0]}"]
+    )
 
 
 def test_a_landing_that_comes_late_into_an_old_month_is_read_alone(home: Path) -> None:
