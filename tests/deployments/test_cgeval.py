@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from openpyxl import load_workbook
 from typer.testing import CliRunner
 
 from deployments.cli import app
+from deployments.commands.gscore import cgeval
 from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
 from tests.fresh import open_new_lake
@@ -111,7 +113,12 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.mark.slow
-def test_from_the_questions_to_the_agreement_with_people(world: World) -> None:
+def test_from_the_questions_to_the_agreement_with_people(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No width of an interval is looked at: a thousand draws for each were most of the test.
+    fewer = partial(cgeval.compute_sample_agreement, resample_count=50)
+    monkeypatch.setattr(cgeval, "compute_sample_agreement", fewer)
     count = world.questions.height
     for model in ("sim-good", "sim-poor"):
         answered = world.run("answer", "--model", model)
