@@ -202,17 +202,15 @@ def test_a_file_of_another_length_keeps_no_other_line_from_the_report(home: Path
     assert found["check no_question_uuid_twice_in_a_bank_version"]["severity"] == "fine"
 
 
-def test_a_data_file_whose_footer_was_changed_is_named_until_it_is_put_back(home: Path) -> None:
-    path = next((home / "lake" / "data" / "main" / "responses").rglob("*.parquet"))
+def test_a_data_file_whose_footer_was_changed_is_named_until_it_is_put_back(looked_home: Path) -> None:
+    path = next((looked_home / "lake" / "data" / "main" / "responses").rglob("*.parquet"))
     whole = path.read_bytes()
-    assert examine(home)[0] == 0
     path.write_bytes(whole.replace(b"DuckDB version", b"DuckDB Version"))
-    for _ in range(2):
-        code, found = examine(home)
-        assert (code, path.name in found["data file"]["found"]) == (1, True)
-        assert found["contents of landings"]["severity"] == "fine"
+    code, found = examine(looked_home)
+    assert (code, path.name in found["data file"]["found"]) == (1, True)
+    assert found["contents of landings"]["severity"] == "fine"
     path.write_bytes(whole)
-    assert examine(home)[0] == 0
+    assert examine(looked_home)[0] == 0
 
 
 @pytest.mark.service
@@ -307,7 +305,9 @@ def test_keys_of_the_wrong_shape_are_named_and_their_content_is_not(looked_home:
             assert found["contents of landings"]["severity"] == "fine"
 
 
-def test_a_lost_blinding_key_is_named_is_not_made_again_and_nothing_is_planned_without_it(looked_home: Path) -> None:
+def test_a_lost_blinding_key_is_named_is_not_made_again_and_nothing_is_planned_without_it(
+    looked_home: Path,
+) -> None:
     path = looked_home / "secrets" / "blinding-key"
     path.unlink()
     code, found = examine(looked_home)
