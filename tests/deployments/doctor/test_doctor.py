@@ -50,7 +50,7 @@ PAPER_SHA256 = hashlib.sha256(PAPER).hexdigest()
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with a month that was sat and landed, sealed and signed, and a row in quarantine; looked at."""
+    """A home with a month that was sat, landed, sealed and signed, and a refused row; looked at."""
     settings = make_settings(tmp_path_factory.mktemp("made") / "home")
     create_home(settings)
     original = settings.archive_dir / PAPER_SHA256[:2] / f"{PAPER_SHA256}.doc"
