@@ -20,9 +20,9 @@ from openpyxl import load_workbook
 from typer.testing import CliRunner
 
 from deployments.cli import app
-from deployments.commands.gscore import cgeval
 from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
+from tasks.gscore.people import compute_sample_agreement
 from tests.fresh import open_new_lake
 from tests.tasks.gscore.conftest import build_tiny_model
 from tests.tasks.gscore.kit import QUESTION_HEADERS, read_cgeval_questions
@@ -117,8 +117,8 @@ def test_from_the_questions_to_the_agreement_with_people(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No width of an interval is looked at: a thousand draws for each were most of the test.
-    fewer = partial(cgeval.compute_sample_agreement, resample_count=50)
-    monkeypatch.setattr(cgeval, "compute_sample_agreement", fewer)
+    fewer = partial(compute_sample_agreement, resample_count=50)
+    monkeypatch.setattr("deployments.commands.gscore.cgeval.compute_sample_agreement", fewer)
     count = world.questions.height
     for model in ("sim-good", "sim-poor"):
         answered = world.run("answer", "--model", model)
