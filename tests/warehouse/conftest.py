@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from tests.fresh import open_new_lake
+from tests.fresh import copying_new_stores, open_new_lake
 from warehouse.lake import Lake
 
 
@@ -14,6 +14,13 @@ from warehouse.lake import Lake
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.chdir(tmp_path)
     return Settings(home=tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def new_stores_are_copies() -> Iterator[None]:
+    """For modules that are about what happens in a lake, and not about how a new one is made."""
+    with copying_new_stores():
+        yield
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack
@@ -25,7 +26,7 @@ from tests.warehouse.lake_writer import (
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.lake.files import NewFiles
 from warehouse.lake.upkeep import backup_lake, compact_lake, merge_small_files, purge_files, restore_lake
 from warehouse.stores.homes import adopt_stores
@@ -214,9 +215,8 @@ def test_nothing_of_a_merge_that_was_killed_stays_when_a_text_is_erased(catalog:
         assert lake.query("SELECT count(*) FROM sessions").item() == 7
 
 
-@pytest.mark.parametrize(("is_merged", "is_compacted"), [(False, False), (True, False), (False, True)])
 def test_files_that_are_being_written_stay_whatever_their_age_when_a_text_is_erased_or_files_are_compacted(
-    catalog: str, tmp_path: Path, is_merged: bool, is_compacted: bool, monkeypatch: pytest.MonkeyPatch
+    catalog: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(home=tmp_path, lake_catalog=catalog)
     flush = NewFiles.flush
@@ -224,27 +224,29 @@ def test_files_that_are_being_written_stay_whatever_their_age_when_a_text_is_era
         for number in range(3):
             lake.land("sessions", f"s-{number}", session_frame(3, first=10 * number))
         removals: list[Future[Any]] = []
+        asked: list[Callable[[Lake], object]] = []
+
+        def purge(lake: Lake) -> object:
+            return purge_files(lake, ["responses"])
 
         def remove_and_flush(self: NewFiles) -> list[Path]:
             if not removals:
                 for path in tmp_path.rglob("*.parquet"):
                     os.utime(path, (0, 0))  # As a host sees them whose clock is far ahead.
-                removals.append(
-                    removing.submit(compact_lake, other)
-                    if is_compacted
-                    else removing.submit(purge_files, other, ["responses"])
-                )
+                removals.append(removing.submit(asked[-1], other))
                 with psycopg.connect(catalog.removeprefix("postgres:"), autocommit=True) as server:
                     while server.execute(_WAITING).fetchone() == (0,):
                         assert wait_for(removals, timeout=0.1).not_done
             return flush(self)
 
-        monkeypatch.setattr(NewFiles, "flush", remove_and_flush)
-        if is_merged:
-            assert merge_small_files(lake, "2026-02") > 0
-        else:
-            lake.land("sessions", "s-3", session_frame(3, first=30))
-        removals[0].result()
-        assert lake.query("SELECT count(DISTINCT session_id) FROM sessions").item() == (
-            9 if is_merged else 12
-        )
+        for is_merged, remove, count in ((False, purge, 12), (True, purge, 12), (False, compact_lake, 15)):
+            asked.append(remove)
+            removals.clear()
+            with monkeypatch.context() as patch:
+                patch.setattr(NewFiles, "flush", remove_and_flush)
+                if is_merged:
+                    assert merge_small_files(lake, "2026-02") > 0
+                else:
+                    lake.land("sessions", f"s-{count}", session_frame(3, first=10 * count))
+            removals[0].result()
+            assert lake.query("SELECT count(DISTINCT session_id) FROM sessions").item() == count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -19,33 +19,47 @@ from tasks.operations.archiving import archive_runs
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.kit import note_sources, read_sound_sources
 from tests.tasks.exam.tamperings import rehash
-from tests.tasks.operations.erasure.conftest import LATER, judged_home, settings
-from warehouse.lake import open_lake
+from tests.tasks.operations.erasure.conftest import LATER, hold_home, judged_home
+from warehouse.lake import open_lake, share_lake
 from warehouse.lake.upkeep import Looked, read_unit
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.opening import open_ledger
 
 pytestmark = pytest.mark.slow
-__all__ = ["judged_home", "settings"]
+__all__ = ["judged_home"]
 READERS = ("audit log", "stages", "public log", "ledger against lake", "end of the audit log")
-# Half of a look, and nothing here asks for what they find.
-OTHERS = ("examine_checks", "examine_months", "examine_editions", "examine_retention", "examine_disclosure")
+# Most of a look, and nothing here asks for what they find.
+OTHERS = (
+    "examine_rows", "examine_checks", "examine_months", "examine_editions", "examine_retention", "examine_disclosure",
+)  # fmt: skip
+examine_rows = contents.examine_rows
 
 
-@pytest.fixture
-def home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The home, everything landed and looked at once.
-
-    A third is read again in each look, by the readers of answers.
-    """
+@pytest.fixture(autouse=True)
+def readers_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look reads a third again, and no more than the readers of answers do."""
     monkeypatch.setattr(looks, "LOOKS", 3)
     for name in OTHERS:
         monkeypatch.setattr(contents, name, lambda *_: None)
+
+
+@pytest.fixture(scope="module")
+def looked_home(judged_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home, everything landed and looked at once."""
+    settings = hold_home(judged_home, tmp_path_factory.mktemp("looked") / "home")
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         land_access_log(ledger, lake)
         land_paid_calls(ledger, lake)
     assert list_wrong(settings) == set()
-    return settings
+    return settings.home
+
+
+@pytest.fixture
+def home(looked_home: Path, tmp_path: Path) -> Iterator[Settings]:
+    """A copy of it, attached once for all looks of a test."""
+    settings = hold_home(looked_home, tmp_path / "home")
+    with share_lake():
+        yield settings
 
 
 def look(settings: Settings, *, is_all_read: bool = False) -> dict[str, tuple[str, str]]:
@@ -380,6 +394,7 @@ def test_what_has_left_the_ledger_is_read_once_more_and_then_known_by_its_files(
     # Of its one set it is always the turn.
     assert sum(read) == sets
     assert list_wrong(home) == set()
+    monkeypatch.setattr(contents, "examine_rows", examine_rows)
     with open_lake(home) as lake:
         lake.connection.execute(
             "UPDATE archived_rows SET row_json = replace(row_json, 'answered', 'refused')"

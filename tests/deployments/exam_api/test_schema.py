@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import schemathesis
 
 
-@pytest.mark.parametrize("examples", [5, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [2, pytest.param(50, marks=pytest.mark.long)])
 def test_no_request_makes_the_server_fail_or_leave_its_description(
     client: TestClient, world: World, examples: int
 ) -> None:

@@ -134,7 +134,8 @@ def make_desk(tmp_path: Path, people: Path) -> Iterator[MakeDesk]:
     ) -> Desk:
         settings = Settings(home=tmp_path / "home", review_count=2, **(given or {}))
         settings.home.mkdir(exist_ok=True)
-        restore_ledger(people, settings.home / "ledger.sqlite")
+        if not (settings.home / "ledger.sqlite").exists():
+            restore_ledger(people, settings.home / "ledger.sqlite")
         ledger = open_ledger(settings.ledger_address)
         rows = questions if questions is not None else [make_question(number) for number in (1, 2, 3)]
         if rows:

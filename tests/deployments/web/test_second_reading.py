@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from sqlalchemy import func, select
 from deployments.flow_runs import run_flow
 from deployments.web import second_reading_routes
 from schemas.errors import StoreAway, StoreError
-from schemas.settings import load_settings
+from schemas.settings import Settings, load_settings
 from tasks.ingest import (
     Assistant,
     IngestOptions,
@@ -27,15 +28,15 @@ from tasks.ingest import (
 from tasks.running.flow_runs.record import as_deployment
 from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
+from tests.fresh import copy_home
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.tables import access_log, llm_calls
-
-pytestmark = pytest.mark.usefixtures("one_lake")
 
 REGISTRY = """
 providers:
@@ -114,23 +115,39 @@ class Room:
 MakeRoom = Callable[..., Room]
 
 
+@pytest.fixture(scope="module")
+def held(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with such a paper, and a closed home in which it is held; made once, copied."""
+    folder = tmp_path_factory.mktemp("held")
+    (folder / "History" / "2024").mkdir(parents=True)
+    write(folder / "History" / "2024", "tides.txt", UNNUMBERED)
+    (folder / "home").mkdir()
+    restore_ledger(people, folder / "home" / "ledger.sqlite")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROCTOR_HOME", str(folder / "home"))
+        load_settings.cache_clear()
+        ingest_documents([str(folder / "History")])
+    load_settings.cache_clear()
+    return folder
+
+
 @pytest.fixture
-def make_room(make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeRoom]:
+def make_room(
+    held: Path, make_desk: MakeDesk, one_lake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MakeRoom]:
     def make(url: str, price: float = 1.0, budget: float | None = 5.0) -> Room:
         begun: list[str] = []
+        copy_home(held / "home", Settings(home=tmp_path / "home"))
+        shutil.copytree(held / "History", tmp_path / "History")
         desk = make_desk([], given={"budget_usd": budget}, begin_reading=begun.append)
         desk.settings.registry_path.write_text(REGISTRY.format(url=url, price=price), encoding="utf-8")
-        folder = tmp_path / "History" / "2024"
-        folder.mkdir(parents=True)
-        paper = write(folder, "tides.txt", UNNUMBERED)
         monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
         if budget is not None:
             monkeypatch.setenv("PROCTOR_BUDGET_USD", str(budget))
         load_settings.cache_clear()
-        ingest_documents([str(tmp_path / "History")])
         with open_lake(desk.settings) as lake:
             document_id = str(lake.query("select document_id from documents")["document_id"][0])
-        room = Room(desk, document_id, paper)
+        room = Room(desk, document_id, tmp_path / "History" / "2024" / "tides.txt")
         room.begun = begun
         return room
 
@@ -361,19 +378,19 @@ def test_a_paper_that_fails_is_told_so_and_keeps_no_other_waiting(
     assert "Something went wrong" in room.cora.get("/papers", **ENGLISH).text
 
 
-@pytest.mark.parametrize("error", [StoreError("A data file is damaged."), StoreAway("lake catalog", "Away.")])
 def test_a_reading_that_a_store_broke_off_is_tried_again(
-    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch, error: StoreError
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "0")
     with start_server(writer={"kind": "generator"}) as server:
         room = make_room(server.url)
         assert room.request()
-        with monkeypatch.context() as patched:
-            patched.setattr(Assistant, "help_with", Mock(side_effect=error))
-            with pytest.raises(type(error)):
-                read_requested_paper("")
-        assert (room.state()["state"], room.list_codes()) == ("waiting", ["asked"])
+        for error in (StoreError("A data file is damaged."), StoreAway("lake catalog", "Away.")):
+            with monkeypatch.context() as patched:
+                patched.setattr(Assistant, "help_with", Mock(side_effect=error))
+                with pytest.raises(type(error)):
+                    read_requested_paper("")
+            assert (room.state()["state"], room.list_codes()) == ("waiting", ["asked"])
         assert read_requested_paper("")["second_readings"] == {"taken": 1}
     assert room.list_codes() == ["asked", "taken"]
 
@@ -470,23 +487,19 @@ def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(
     assert room.count_calls() == 1
 
 
-@pytest.mark.parametrize("registered", ["roles: [judge]", None])
-def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told(
-    make_room: MakeRoom, registered: str | None
-) -> None:
+def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told(make_room: MakeRoom) -> None:
     room = make_room("http://127.0.0.1:9/v1")
-    assert room.request()
     registry = room.desk.settings.registry_path
     text = registry.read_text(encoding="utf-8")
-    changed = text.replace("writer:", "other:")
-    if registered is not None:
-        changed = text.replace("roles: [generator]", registered)
-    registry.write_text(changed, encoding="utf-8")
-    assert read_requested_paper(room.document_id)["second_readings"] == {"no_model": 1}
-    words = "writer may read no papers any more. Nothing was sent."
-    assert room.state()["message"] == words
-    assert words in room.cora.get(f"/papers/{room.document_id}", **ENGLISH).text
-    assert words in room.cora.get("/papers", **ENGLISH).text
+    for changed in (("roles: [generator]", "roles: [judge]"), ("writer:", "other:")):
+        registry.write_text(text, encoding="utf-8")
+        assert room.request()
+        registry.write_text(text.replace(*changed), encoding="utf-8")
+        assert read_requested_paper(room.document_id)["second_readings"] == {"no_model": 1}
+        words = "writer may read no papers any more. Nothing was sent."
+        assert room.state()["message"] == words
+        assert words in room.cora.get(f"/papers/{room.document_id}", **ENGLISH).text
+        assert words in room.cora.get("/papers", **ENGLISH).text
 
 
 def test_a_registry_that_cannot_be_read_keeps_nobody_waiting(make_room: MakeRoom) -> None:
@@ -497,30 +510,28 @@ def test_a_registry_that_cannot_be_read_keeps_nobody_waiting(make_room: MakeRoom
     assert room.state()["state"] == "failed"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("organisation: Lab", "organisation: Other"),
-        ("input_price_usd: 1.0", "input_price_usd: 500.0"),
-        ("roles: [generator]", "roles: [generator], sees_pictures: true"),
-        ("//localhost", "//127.0.0.1"),
-    ],
+CHANGED_TERMS = (
+    ("organisation: Lab", "organisation: Other"),
+    ("input_price_usd: 1.0", "input_price_usd: 500.0"),
+    ("roles: [generator]", "roles: [generator], sees_pictures: true"),
+    ("//localhost", "//127.0.0.1"),
 )
-def test_what_was_agreed_to_is_what_is_sent_or_nothing_is(
-    make_room: MakeRoom, before: str, after: str
-) -> None:
+
+
+def test_what_was_agreed_to_is_what_is_sent_or_nothing_is(make_room: MakeRoom) -> None:
     with start_server(writer={"kind": "generator"}) as server:
         room = make_room(server.url.replace("127.0.0.1", "localhost"))
-        room.estimate()
-        room.begin()
         registry = room.desk.settings.registry_path
-        text = registry.read_text(encoding="utf-8")
-        assert before in text
-        registry.write_text(text.replace(before, after, 1), encoding="utf-8")
-        assert read_requested_paper(room.document_id)["second_readings"] == {"terms": 1}
-        assert room.count_calls() == 0
-        assert "Nothing was sent; see what it costs now and ask again." in room.state()["message"]
-        assert not room.begin().json().get("is_under_way"), "before anybody has seen what it costs now"
+        for before, after in CHANGED_TERMS:
+            room.estimate()
+            room.begin()
+            text = registry.read_text(encoding="utf-8")
+            assert before in text
+            registry.write_text(text.replace(before, after, 1), encoding="utf-8")
+            assert read_requested_paper(room.document_id)["second_readings"] == {"terms": 1}, after
+            assert room.count_calls() == 0
+            assert "Nothing was sent; see what it costs now and ask again." in room.state()["message"]
+            assert not room.begin().json().get("is_under_way"), "before anybody has seen what it costs now"
         room.estimate()
         room.begin()
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}

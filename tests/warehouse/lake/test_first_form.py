@@ -18,6 +18,7 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.tables import TABLES
+from tests.fresh import copy_home
 from tests.warehouse.first_form import read_said, unpack_first_home
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.form import FORM
@@ -56,8 +57,25 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
-    with open_lake(unpack_first_home(tmp_path_factory.mktemp("first"))) as lake:
+def brought_up_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its closed home after this version's first writer; copied."""
+    settings = unpack_first_home(tmp_path_factory.mktemp("first"))
+    open_lake(settings).close()
+    return settings.home
+
+
+@pytest.fixture
+def brought_up(brought_up_home: Path, tmp_path: Path) -> Settings:
+    settings = Settings(home=tmp_path / "brought up")
+    copy_home(brought_up_home, settings)
+    return settings
+
+
+@pytest.fixture(scope="module")
+def lake(brought_up_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    settings = Settings(home=tmp_path_factory.mktemp("first") / "home")
+    copy_home(brought_up_home, settings)
+    with open_lake(settings) as lake:
         yield lake
 
 
@@ -105,51 +123,52 @@ def test_a_reader_alone_reads_it(settings: Settings) -> None:
     assert models == [row["model"] for row in SAID["leaderboard"]]
 
 
-def test_what_the_contract_has_grown_by_since_is_added_by_the_next_writer(settings: Settings) -> None:
-    with open_lake(settings) as lake:
+def test_what_the_contract_has_grown_by_since_is_added_by_the_next_writer(brought_up: Settings) -> None:
+    with open_lake(brought_up) as lake:
         lake.connection.execute("DROP VIEW current_standings")
         lake.connection.execute("DROP TABLE edition_standings")
-    with open_lake(settings) as lake:
+    with open_lake(brought_up) as lake:
         assert lake.query("SELECT count(*) FROM edition_standings").item() == 0
         assert lake.query("SELECT count(*) FROM current_standings").item() == 0
 
 
 def test_a_kill_while_definitions_are_added_leaves_the_lake_as_it_was(
-    settings: Settings, warm_python: str
+    brought_up: Settings, warm_python: str
 ) -> None:
-    with open_lake(settings) as lake:
+    with open_lake(brought_up) as lake:
         for name in ("leaderboards", "current_standings"):
             lake.connection.execute(f"DROP VIEW {name}")
-    died = subprocess.run([warm_python, "-c", DIES_HALF_WAY, str(settings.home)], cwd=ROOT, check=False)
+    died = subprocess.run([warm_python, "-c", DIES_HALF_WAY, str(brought_up.home)], cwd=ROOT, check=False)
     assert died.returncode == 9
-    assert not list_views(settings) & {"leaderboards", "current_standings"}
+    assert not list_views(brought_up) & {"leaderboards", "current_standings"}
 
-    with open_lake(settings) as lake:
+    with open_lake(brought_up) as lake:
         assert lake.run_named("leaderboard").height == len(SAID["leaderboard"])
 
 
-@pytest.mark.parametrize(
-    ("comment", "named"),
-    [
-        ("One row per landing. [lake form 99]", "its rows have form 99"),
-        ("One row per landing. [form 4]", "no form that this version knows"),
-        ("One row per landing.", "no form that this version knows"),
-    ],
-)
 def test_a_lake_of_another_form_is_refused_by_every_door_and_left_as_it_is(
-    settings: Settings, comment: str, named: str
+    brought_up: Settings, tmp_path: Path
 ) -> None:
     doors: tuple[Callable[[Settings], Any], ...] = (
         open_lake,
         LakeReader,
         lambda settings: open_lake(settings, read_only=True),
     )
-    with open_lake(settings) as lake:
-        lake.connection.execute(f"COMMENT ON TABLE landings IS '{comment}'")
-    for door in doors:
-        with pytest.raises(StoreError, match=rf"{named}.*reads form {FORM}.*before the first release"):
-            door(settings)
-        assert read_form_comment(settings) == comment
+    for number, (comment, named) in enumerate(
+        (
+            ("One row per landing. [lake form 99]", "its rows have form 99"),
+            ("One row per landing. [form 4]", "no form that this version knows"),
+            ("One row per landing.", "no form that this version knows"),
+        )
+    ):
+        settings = Settings(home=tmp_path / f"form {number}")
+        copy_home(brought_up.home, settings)
+        with open_lake(settings) as lake:
+            lake.connection.execute(f"COMMENT ON TABLE landings IS '{comment}'")
+        for door in doors:
+            with pytest.raises(StoreError, match=rf"{named}.*reads form {FORM}.*before the first release"):
+                door(settings)
+            assert read_form_comment(settings) == comment
 
 
 def read_form_comment(settings: Settings) -> str:

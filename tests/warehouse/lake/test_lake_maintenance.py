@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
+from tests.fresh import copy_home, open_new_lake
 from tests.warehouse.lake_writer import fork_context, merge_until
 from tests.warehouse.sample_rows import allocation_frame, session_frame
 from warehouse.lake import Batch, Lake, open_lake
@@ -33,21 +34,31 @@ def list_snapshots(lake: Lake) -> list[int]:
     return found["snapshot_id"].to_list()
 
 
+@pytest.fixture(scope="module")
+def busy_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed home with a lake of many landings; copied."""
+    home = tmp_path_factory.mktemp("busy") / "home"
+    with open_new_lake(Settings(home=home)) as lake:
+        for number in range(6):
+            lake.land_together(
+                [
+                    Batch("sessions", f"s-{number}", session_frame(3, first=3 * number)),
+                    Batch(
+                        "allocations",
+                        f"s-{number}",
+                        allocation_frame(f"s-{number}", f"2026-0{1 + number % 2}", 4),
+                    ),
+                ]
+            )
+        lake.land("sessions", "s-0", session_frame(2, answered_count=1))
+    return home
+
+
 @pytest.fixture
-def busy_lake(lake: Lake) -> Lake:
-    for number in range(6):
-        lake.land_together(
-            [
-                Batch("sessions", f"s-{number}", session_frame(3, first=3 * number)),
-                Batch(
-                    "allocations",
-                    f"s-{number}",
-                    allocation_frame(f"s-{number}", f"2026-0{1 + number % 2}", 4),
-                ),
-            ]
-        )
-    lake.land("sessions", "s-0", session_frame(2, answered_count=1))
-    return lake
+def busy_lake(busy_home: Path, settings: Settings) -> Iterator[Lake]:
+    copy_home(busy_home, settings)
+    with open_lake(settings) as lake:
+        yield lake
 
 
 def test_files_are_merged_up_to_a_size(

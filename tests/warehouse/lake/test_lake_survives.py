@@ -23,6 +23,7 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import compact_lake
 
+pytestmark = pytest.mark.usefixtures("new_stores_are_copies")
 KILLS = tries(2, 100)
 WRITERS, LANDINGS = 4, tries(6, 15)
 # A reader that never rests takes the processor that the writers need; it still sees most landings.

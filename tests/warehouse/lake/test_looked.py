@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,9 +15,10 @@ import pytest
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tests.benchmarks.history_rows import History
+from tests.fresh import open_new_lake
 from tests.warehouse.lake.kit import connect_duckdb
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import Lake, open_lake
+from warehouse.lake import Batch, Lake, open_lake, share_lake
 from warehouse.lake.reading import list_checks, run_check
 from warehouse.lake.upkeep import (
     Looked,
@@ -40,26 +41,34 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two months, landed as stages land them."""
     home = tmp_path_factory.mktemp("looked") / "home"
     history = History(2, 20)
-    with open_lake(Settings(home=home)) as lake:
+    with open_new_lake(Settings(home=home)) as lake:
         for number, month in enumerate(MONTHS):
             land(lake, history, number, month)
     return home
 
 
 def land(lake: Lake, history: History, number: int, month: str) -> None:
-    frames = history.list_frames(number, month)
+    frames, batches = history.list_frames(number, month), []
     for table in TABLES:
         names = [column.name for column in get_table(table).own_columns]
         empty = get_table(table).frame([]).select(names)
         rows = pl.concat(
             [empty, frames[table].select(set(names) & set(frames[table].columns))], how="diagonal"
         )
-        lake.land(table, f"{table} of {month}", rows)
+        batches.append(Batch(table, f"{table} of {month}", rows))
+    lake.land_together(batches)
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path) -> Path:
+def closed_home(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "home"))
+
+
+@pytest.fixture
+def home(closed_home: Path) -> Iterator[Path]:
+    """Attached once for all looks of a test."""
+    with share_lake():
+        yield closed_home
 
 
 def look(
@@ -172,10 +181,10 @@ def test_a_unit_that_is_landed_again_after_its_landing_was_lost_is_found(home: P
 
 
 @pytest.mark.parametrize("table", ["responses", pytest.param("sessions", marks=pytest.mark.long)])
-def test_a_file_that_the_catalog_names_twice_is_found(home: Path, table: str) -> None:
+def test_a_file_that_the_catalog_names_twice_is_found(closed_home: Path, table: str) -> None:
     """Its bytes are those of before, and each of its rows is there twice."""
-    look(home)
-    with closing(sqlite3.connect(home / "lake" / "catalog.sqlite")) as catalog, catalog:
+    look(closed_home)
+    with closing(sqlite3.connect(closed_home / "lake" / "catalog.sqlite")) as catalog, catalog:
         (number,) = catalog.execute(
             "SELECT min(f.data_file_id) FROM ducklake_data_file AS f "
             "JOIN ducklake_table AS t USING (table_id) WHERE t.table_name = ?",
@@ -185,7 +194,9 @@ def test_a_file_that_the_catalog_names_twice_is_found(home: Path, table: str) ->
             names = [row[1] for row in catalog.execute(f"PRAGMA table_info({named})")]
             values = ", ".join("data_file_id + 900000" if name == "data_file_id" else name for name in names)
             catalog.execute(f"INSERT INTO {named} SELECT {values} FROM {named} WHERE data_file_id = {number}")
-    assert look(home)[1] == look(home, is_trusted=False)[1] == [f"{table}/{table} of {MONTHS[0]}"]
+    assert (
+        look(closed_home)[1] == look(closed_home, is_trusted=False)[1] == [f"{table}/{table} of {MONTHS[0]}"]
+    )
 
 
 def test_a_landing_that_comes_late_into_an_old_month_is_read_alone(home: Path) -> None:
@@ -273,27 +284,36 @@ def test_a_changed_landing_is_found_although_no_row_changed(home: Path) -> None:
     assert look(home)[1] == ["responses/responses of 2025-02"]
 
 
+# Each look is after the changes of one line.
 COUNTED_OTHERWISE = (
-    "UPDATE landings SET row_count = row_count + 1 WHERE table_name = 'sessions' AND unit LIKE '%01'",
-    "UPDATE landings SET row_count = -1, rows_hash = NULL WHERE table_name = 'responses' AND unit LIKE '%01'",
-    "DELETE FROM landings WHERE table_name = 'responses'",
-    "INSERT INTO landings SELECT * REPLACE (0 AS row_count) FROM landings WHERE table_name = 'judgements' LIMIT 1",
-    "UPDATE landings SET table_name = 'of another version' WHERE table_name = 'sessions' AND unit LIKE '%02'",
-    "INSERT INTO sets BY NAME SELECT 'never landed' AS landing_unit, 'one' AS set_id",
+    (
+        "UPDATE landings SET row_count = row_count + 1 WHERE table_name = 'sessions' AND unit LIKE '%01'",
+        "UPDATE landings SET row_count = -1, rows_hash = NULL WHERE table_name = 'responses' AND unit LIKE '%01'",
+    ),
+    (
+        "DELETE FROM landings WHERE table_name = 'responses'",
+        "INSERT INTO landings SELECT * REPLACE (0 AS row_count) FROM landings WHERE table_name = 'judgements' LIMIT 1",
+    ),
+    (
+        "UPDATE landings SET table_name = 'of another version' WHERE table_name = 'sessions' AND unit LIKE '%02'",
+        "INSERT INTO sets BY NAME SELECT 'never landed' AS landing_unit, 'one' AS set_id",
+    ),
 )
 
 
 def test_a_unit_that_its_landing_counts_otherwise_is_found_at_the_next_look(home: Path) -> None:
     found = look(home, checks=[COUNTING])[2]
     assert found == {}
-    for change in COUNTED_OTHERWISE:
-        with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
-            connection.execute(change)
-        with open_lake(Settings(home=home), read_only=True) as lake:
-            expected = {COUNTING: len(run_check(lake, COUNTING).offending)}
-        assert expected not in (found, {COUNTING: 0}), change
+    count = 0
+    for changes in COUNTED_OTHERWISE:
+        for change in changes:
+            with open_lake(Settings(home=home)) as lake:
+                with lake.transaction() as connection:
+                    connection.execute(change)
+                before, count = count, len(run_check(lake, COUNTING).offending)
+            assert count not in (before, 0), change
         found = look(home, checks=[COUNTING])[2]
-        assert found == expected, change
+        assert found == {COUNTING: count}, changes
     assert look(home, checks=[COUNTING])[2] == found
 
 

@@ -146,7 +146,7 @@ def test_parts_that_cannot_be_written_or_read_again_are_one_error(
 def test_a_page_that_is_damaged_is_told_of_a_large_unit_as_of_a_small_one(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lake.land("edition_pairs", "r/1", make_pairs(300_000))
+    lake.land("edition_pairs", "r/1", make_pairs(130_000))
     (path,) = Path(lake.settings.data_address).rglob("edition_pairs/**/*.parquet")
     groups = pq.ParquetFile(path).metadata
     last = groups.row_group(groups.num_row_groups - 1)

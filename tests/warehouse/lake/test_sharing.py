@@ -19,9 +19,12 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.children import start_child
+from tests.fresh import open_new_lake
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import attach, open_lake, share_lake, sharing, upgrade
 from warehouse.lake.definitions import list_missing_definitions
+
+pytestmark = pytest.mark.usefixtures("new_stores_are_copies")
 
 
 def count_attachments(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
@@ -40,6 +43,7 @@ def count_attachments(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def test_a_shared_lake_is_attached_once_and_closed_at_the_end(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    open_new_lake(settings).close()
     seen = count_attachments(monkeypatch)
     with share_lake():
         with open_lake(settings) as first, share_lake(), open_lake(settings, read_only=True) as second:

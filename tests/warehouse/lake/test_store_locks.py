@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
+from tests.fresh import open_new_lake
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, catalog_door, open_lake
 from warehouse.lake.attach import (
@@ -126,7 +127,7 @@ def test_a_catalog_that_is_asked_beside_a_transaction_keeps_its_log(
     settings: Settings, tmp_path: Path
 ) -> None:
     path = catalog_path(settings.catalog_address)
-    with open_lake(settings) as lake, open_lake(settings) as other:
+    with open_new_lake(settings) as lake, open_lake(settings) as other:
         lake.land("sessions", "before", session_frame(1, first=1))
         lake.connection.execute("BEGIN")
         lake.connection.execute("SELECT count(*) FROM sessions").fetchall()
@@ -147,7 +148,7 @@ def test_a_catalog_that_is_asked_beside_a_transaction_keeps_its_log(
 def test_pythons_sqlite_takes_the_log_from_under_a_transaction_of_duckdbs(settings: Settings) -> None:
     """Why catalogs have a door of their own: where this no longer holds, it may go."""
     path = catalog_path(settings.catalog_address)
-    with open_lake(settings) as lake:
+    with open_new_lake(settings) as lake:
         lake.connection.execute("BEGIN")
         lake.connection.execute("SELECT count(*) FROM sessions").fetchall()
         assert Path(f"{path}-wal").exists()
@@ -161,7 +162,7 @@ def test_pythons_sqlite_takes_the_log_from_under_a_transaction_of_duckdbs(settin
 def test_a_catalog_answers_alike_whichever_sqlite_is_asked(
     uses_duckdb: bool, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_lake(settings).close()
+    open_new_lake(settings).close()
     path = catalog_path(settings.catalog_address)
     monkeypatch.setattr(catalog_door._DOOR, "uses_duckdb", uses_duckdb)
     broken = tmp_path / "broken.sqlite"
