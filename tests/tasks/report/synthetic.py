@@ -36,7 +36,7 @@ JUDGES = ("judge-a", "judge-b")
 def build_season(
     *, months: Sequence[str] = ("2025-06", "2025-07"), **options: Any
 ) -> dict[str, pl.DataFrame]:
-    """Frames of every exam table by name, as they would be landed; the dictionary is the caller's own."""
+    """Frames of every exam table by name, as they would be landed, in a dictionary of its own."""
     return dict(_make_season(tuple(months), **options))
 
 
