@@ -27,7 +27,7 @@ from tests.hunts import some
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[list[Outcome]]:
-    return run(lambda changes: some(changes, 20))
+    return run(lambda changes: some(changes, 10))
 
 
 def test_every_plain_paper_is_read_rightly_as_it_is_and_has_ninety_changes(

@@ -12,10 +12,16 @@ import pytest
 from tests.benchmarks.ingest_lines import Line, join_lines, split_lines
 from tests.benchmarks.ingest_papers import LAYOUTS, make_file, make_paper
 from tests.benchmarks.ingest_speed import read_within
+from tests.hunts import some
+
+SIZES = ((2_000, LAYOUTS), (8_000, LAYOUTS), (40_000, some(LAYOUTS, 5)))
 
 
-@pytest.mark.parametrize("size", [2_000, 8_000, 40_000])
-@pytest.mark.parametrize(("language", "options", "answers"), LAYOUTS)
+@pytest.mark.hunt
+@pytest.mark.parametrize(
+    ("size", "language", "options", "answers"),
+    [(size, *layout) for size, layouts in SIZES for layout in layouts],
+)
 def test_every_question_of_a_made_paper_is_read_with_its_answer(
     size: int, language: str, options: str, answers: str
 ) -> None:

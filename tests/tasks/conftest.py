@@ -6,6 +6,7 @@ import pytest
 
 from tests.fits import remembering_fits
 from tests.fresh import copying_new_stores
+from warehouse.lake import share_lake
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -25,4 +26,14 @@ def _fits_are_remembered() -> Iterator[None]:
     The tests of the statistics check that the same answers give the same fit.
     """
     with remembering_fits():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def one_lake() -> Iterator[None]:
+    """The lake of a test is attached once for all who open it, as for the steps of a flow.
+
+    The tests of the warehouse check how it is opened, and a process that a test starts or kills attaches its own.
+    """
+    with share_lake():
         yield

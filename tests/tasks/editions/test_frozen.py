@@ -127,21 +127,22 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     assert editions["is_current"].to_list() == [False, True]
 
 
-def test_publishing_again_changes_nothing(published: Lake) -> None:
+def test_publishing_again_changes_nothing_and_a_correction_needs_a_reason_and_a_change(
+    published: Lake,
+) -> None:
     before = published.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows()
     again = publish(published, JUNE)
     assert (again.is_new, again.is_outdated, again.edition_id) == (False, False, f"{JUNE}/1")
     assert published.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows() == before
-
-
-def test_a_correction_needs_a_reason_and_a_change(published: Lake) -> None:
     with pytest.raises(UsageError, match="needs its reason"):
         publish(published, JUNE, Revision(is_wanted=True))
     with pytest.raises(UsageError, match="Nothing that run-2025-06/1 rests on has changed"):
         publish(published, JUNE, Revision(is_wanted=True, reason="to be sure"))
 
 
-def test_a_frozen_unit_is_never_landed_with_other_content(published: Lake) -> None:
+def test_a_frozen_unit_is_never_landed_with_other_content_and_its_root_is_made_of_its_hashes(
+    published: Lake,
+) -> None:
     june = publish(published, JUNE)
     rows = read_unit(published, "edition_scores", june.edition_id)
     assert published.land("edition_scores", june.edition_id, rows).is_unchanged
@@ -150,6 +151,19 @@ def test_a_frozen_unit_is_never_landed_with_other_content(published: Lake) -> No
             [Batch("edition_scores", june.edition_id, rows.with_columns(score=pl.col("score") * 0.5))]
         )
     assert read_unit(published, "edition_scores", june.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
+    # An edition's root is made of what its landings keep: the rows are hashed once, for both.
+    kept = dict(
+        published.query(
+            "SELECT table_name, rows_hash FROM landings WHERE unit = $unit", {"unit": june.edition_id}
+        ).iter_rows()
+    )
+    found = {
+        table: hash_rows(read_unit(published, table, june.edition_id))
+        for table in kept
+        if table.startswith("edition")
+    }
+    assert set(found) == set(FROZEN)
+    assert found == {table: kept[table] for table in FROZEN}
 
 
 def test_publishers_at_once_publish_one_edition(season: Lake) -> None:
@@ -238,15 +252,13 @@ def test_the_gate_is_named_when_a_run_is_not_whole(season: Lake) -> None:
     assert south["repeat_count"] == 1
 
 
-def test_a_run_with_an_open_session_is_published_only_in_spite_of_it(season: Lake) -> None:
+def test_a_run_with_an_open_session_is_not_published(season: Lake) -> None:
     # As it lands: of an open session nothing is in the lake, and its run is open there.
     run = read_unit(season, "runs", JULY, "2025-07")
     season.land("runs", JULY, run.with_columns(status=pl.lit("open")))
     with pytest.raises(GateError, match=r"incomplete: sessions of it are open, and nothing of them is here"):
         publish(season, JULY)
     assert season.read("run_revisions", {"run_id": JULY}).is_empty()
-    forced = publish(season, JULY, Revision(reason="one endpoint is gone", overridden=("incomplete",)))
-    assert forced.overridden == ("incomplete",)
 
 
 def test_settings_are_those_of_the_run(settings: Settings, season: Lake) -> None:
@@ -290,23 +302,6 @@ def test_an_edition_of_which_a_row_would_be_put_aside_is_not_published_at_all(
             publish(season, JUNE)
     assert season.query("SELECT count(*) FROM editions").item() == 0
     assert publish(season, JUNE).edition_id == f"{JUNE}/1"
-
-
-def test_what_an_edition_s_root_is_made_of_is_what_its_landings_keep(published: Lake) -> None:
-    """The rows are hashed once, for both."""
-    edition = publish(published, JUNE)
-    kept = dict(
-        published.query(
-            "SELECT table_name, rows_hash FROM landings WHERE unit = $unit", {"unit": edition.edition_id}
-        ).iter_rows()
-    )
-    found = {
-        table: hash_rows(read_unit(published, table, edition.edition_id))
-        for table in kept
-        if table.startswith("edition")
-    }
-    assert set(found) == set(FROZEN)
-    assert found == {table: kept[table] for table in FROZEN}
 
 
 def test_products_of_matrices_run_on_one_thread_and_as_before_afterwards() -> None:

@@ -211,11 +211,10 @@ def test_a_gate_is_overridden_by_name_with_a_reason() -> None:
     check_gates(gates, ("unparsed",), "2026-12")
 
 
-def test_an_unknown_gate_is_refused_of_a_published_run_too(season: Lake, settings: Settings) -> None:
-    publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES)
+def test_an_unknown_gate_is_refused_of_a_published_run_too(published: Lake, settings: Settings) -> None:
     for asked in (Revision(reason="because", overridden=("all",)), Revision(overridden=("unparsed",))):
         with pytest.raises(UsageError, match=r"There is no gate all|add --reason"):
-            publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES, asked)
+            publish_run(published, settings, JUNE, EXAMINED_DISCIPLINES, asked)
 
 
 def test_a_candidate_that_breaks_its_judges_ends_last(season: Lake, settings: Settings) -> None:

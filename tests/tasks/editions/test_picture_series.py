@@ -106,7 +106,9 @@ def score(
     return value / 3 * 100
 
 
-def test_where_one_did_not_see_all_are_compared_on_the_rest(settings: Settings) -> None:
+def test_where_one_did_not_see_all_are_compared_on_the_rest_and_the_public_files_say_so(
+    settings: Settings,
+) -> None:
     frames, bank = make_frames([BLIND])
     found = publish(settings, frames, bank)
     assert found["scope"] == "text_only"
@@ -131,6 +133,7 @@ def test_where_one_did_not_see_all_are_compared_on_the_rest(settings: Settings) 
     assert found["series"].filter(series="pictures", model=REFERENCE)["relative_score"].item() == 100.0
     assert set(found["board"]["marks"]) == {"text only"}
     assert found["table"].filter(pl.col("on_board"))["series"].unique().to_list() == ["text_only"]
+    check_public_files(settings, found["series"])
 
 
 def test_where_all_saw_every_question_counts(settings: Settings) -> None:
@@ -162,9 +165,8 @@ def test_an_edition_without_pictures_says_nothing_of_them(season: Lake, settings
     assert set(season.run_named("leaderboard")["marks"]) == {None}
 
 
-def test_the_public_files_name_the_questions_and_the_series(settings: Settings) -> None:
-    frames, bank = make_frames([BLIND])
-    found = publish(settings, frames, bank)
+def check_public_files(settings: Settings, series: pl.DataFrame) -> None:
+    """The public files name the questions and the series."""
     folder: Path = settings.home / "public" / "editions" / f"{JUNE}-1"
     said = json.loads((folder / "edition.json").read_text())
     lines = [json.loads(line) for line in (folder / "sessions.jsonl").read_text().splitlines()]
@@ -175,9 +177,7 @@ def test_the_public_files_name_the_questions_and_the_series(settings: Settings) 
         for row in said["series"]
         if row["style"] == "zero_shot"
     }  # fmt: skip
-    assert shown == {
-        (row["series"], row["model"]): row["score"] for row in found["series"].iter_rows(named=True)
-    }
+    assert shown == {(row["series"], row["model"]): row["score"] for row in series.iter_rows(named=True)}
     # A question of each of ten disciplines in a set of forty, the same in every session of the set.
     places = {(line["set"], tuple(line["pictures"])) for line in lines}
     assert sorted(len(shown) for _, shown in places) == [10, 10]

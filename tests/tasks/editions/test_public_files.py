@@ -23,6 +23,7 @@ from tasks.editions.roots import publish_and_keep_root
 from tasks.exam.public import compute_root, digest
 from tasks.exam.public.bank import lineage_name, read_blinding_secret
 from tests.fresh import open_new_lake
+from tests.tasks.editions.recomputed import check_boards
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.lake import Lake
@@ -136,7 +137,9 @@ def check_scores(
     return sessions
 
 
-def test_scores_follow_from_the_published_stars(settings: Settings) -> None:
+def test_scores_follow_from_the_published_stars_and_every_value_of_every_board_from_the_rows(
+    settings: Settings,
+) -> None:
     frames = build_season(unparsed_rate=0.05)
     with open_new_lake(settings) as lake:
         land_frames(lake, frames)
@@ -144,6 +147,7 @@ def test_scores_follow_from_the_published_stars(settings: Settings) -> None:
             publish(lake, settings, run_id, FORCED)
         june = check_scores(settings, frames, lake, JUNE)
         july = check_scores(settings, frames, lake, JULY)
+        check_boards(lake, frames)
 
     assert {"0", "1", "2", "3", "x"} <= set("".join(row["stars"] for row in july))
     assert {row["sat_in_run"] for row in june} == {JUNE}

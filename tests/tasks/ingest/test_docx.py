@@ -386,24 +386,18 @@ def test_strict_packages_read_like_transitional_ones() -> None:
     assert texts(make_zip(files)) == ["严格"]
 
 
-# What stands for 300 MB, which every worker would keep from its collection to its end.
-BOMB = "a bomb"
-
-
 @pytest.mark.parametrize(
     ("case", "code"),
     [
         ({"word/document.xml": "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"}, "corrupt"),
         ({"word/document.xml": "<w:document"}, "corrupt"),
         ({"other.xml": "<a/>"}, "corrupt"),
-        ({"word/document.xml": "<a/>", "word/media.xml": BOMB}, "zip_bomb"),
     ],
-    ids=["a document type", "broken markup", "no main part", "a bomb"],
+    ids=["a document type", "broken markup", "no main part"],
 )
 def test_bad_packages_are_refused_by_name(case: dict[str, str | bytes], code: str) -> None:
-    files = {name: "0" * 300_000_000 if content is BOMB else content for name, content in case.items()}
     with pytest.raises(DocumentError) as caught:
-        read_docx(make_zip(files))
+        read_docx(make_zip(case))
     assert caught.value.code == code
 
 

@@ -40,7 +40,7 @@ _BEFORE = "（([【〔《*#-_·★√×①一二三第题答解Aa1QＫſ\u212aİ
 
 @cache
 def _list_lines() -> list[str]:
-    """Lines of papers, and each with two of 32 signs before it; with four or five in a long run."""
+    """Lines of papers, and each with one of 32 signs before it; with four or five in a long run."""
     lines = {line for case in CASES for line in case["paper"].split("\n")}
     for seed, (language, options, answers) in enumerate(PAPERS):
         lines.update(
@@ -49,7 +49,7 @@ def _list_lines() -> list[str]:
             for line in changed[:40]
         )
     found = sorted(line for line in lines if line.strip())
-    step = 7 if IS_WHOLE else 16
+    step = 7 if IS_WHOLE else 32
     return [
         *found,
         *(sign + line for place, line in enumerate(found) for sign in _BEFORE[place % step :: step]),
@@ -100,12 +100,12 @@ LOOKS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
 @cache
 def _write_lines() -> list[str]:
     """The same lines in capitals, after a verb, before a key."""
-    lines = _list_lines()
+    lines, step = _list_lines(), 1 if IS_WHOLE else 3
     return [
         *lines,
-        *(line.upper() for line in lines[::5]),
-        *(f"{line} B" for line in lines[::3]),
-        *(f"briefly {line}" for line in lines[::3]),
+        *(line.upper() for line in lines[:: 5 * step]),
+        *(f"{line} B" for line in lines[:: 3 * step]),
+        *(f"briefly {line}" for line in lines[1 :: 3 * step]),
     ]
 
 

@@ -59,10 +59,10 @@ def test_time_does_not_grow_with_the_square_of_the_text(name: str) -> None:
 
     Other work on the machine can only slow it down, so the best of three counts.
 
-    Half of the text would take a quarter of that square, so a quarter of the grace is given.
+    A quarter of the text would take a sixteenth of that square, so a sixteenth of the grace is given.
     """
     read_lines(MADE[name](2_000))
-    small, grace = tries(6_250, 12_500), tries(75, 300) / 1000
+    small, grace = tries(3_125, 12_500), tries(19, 300) / 1000
     measured: list[tuple[float, float]] = []
     while not measured or (measured[-1][1] > 24 * measured[-1][0] + grace and len(measured) < 3):
         measured.append((measure(MADE[name](small)), measure(MADE[name](8 * small))))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 
 from schemas.errors import UsageError, WorkbookError
 from tasks.league.people.verdicts import ExportedWork, ImportedDecisions, export_waiting, import_decisions
@@ -82,51 +82,35 @@ def test_three_people_judge_each_question_and_one_decides_on_each_flag(world: Wo
     assert export_waiting(world.lake, "one", tmp_path / "done.xlsx", "eve") == ExportedWork(0, 0)
 
 
-def test_the_workbook_names_no_candidate(world: World, tmp_path: Path) -> None:
+def test_a_workbook_names_no_candidate_and_what_is_empty_faulty_or_foreign_lands_nothing(
+    world: World, tmp_path: Path
+) -> None:
     path = tmp_path / "work.xlsx"
-    export_waiting(world.lake, "one", path, "eve")
-    workbook = load_workbook(path)
+    exported = export_waiting(world.lake, "one", path, "eve")
     texts = [
-        str(cell) for sheet in workbook for row in sheet.iter_rows(values_only=True) for cell in row if cell
+        str(cell)
+        for sheet in load_workbook(path)
+        for row in sheet.iter_rows(values_only=True)
+        for cell in row
+        if cell
     ]
     assert not any(name in text for text in texts for name in (*ABILITIES, "alder", "birch", "cedar"))
 
-
-def test_an_empty_verdict_is_no_decision(world: World, tmp_path: Path) -> None:
-    path = tmp_path / "work.xlsx"
-    exported = export_waiting(world.lake, "one", path, "eve")
     imported = import_decisions(world.ledger, world.lake, "one", path, "eve")
     assert imported == ImportedDecisions(0, 0, exported.questions + exported.flagged_answers, 0)
-    assert world.lake.query("SELECT count(*) FROM league_validations").item() == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+    for change, message in (
         ({"valid": "perhaps"}, "row 2, column F: the verdict is neither yes nor no"),
         ({"valid": "no"}, "row 2, column G: a refused question without a reason"),
-    ],
-)
-def test_a_faulty_cell_is_named_and_nothing_is_landed(
-    world: World, tmp_path: Path, change: dict[str, str], message: str
-) -> None:
-    path = tmp_path / "work.xlsx"
-    export_waiting(world.lake, "one", path, "eve")
-    fill(
-        path,
-        lambda sheet, number, row: (
-            change if sheet == "questions" and number == 0 else all_yes(sheet, number, row)
-        ),
-    )
-    with pytest.raises(WorkbookError, match=message):
-        import_decisions(world.ledger, world.lake, "one", path, "eve")
-    assert world.lake.query("SELECT count(*) FROM league_validations").item() == 0
+    ):
 
+        def spoil_first(
+            sheet: str, number: int, row: dict[str, Any], change: dict[str, str] = change
+        ) -> dict[str, str]:
+            return change if sheet == "questions" and number == 0 else all_yes(sheet, number, row)
 
-def test_a_foreign_workbook_person_or_league_is_refused(world: World, tmp_path: Path) -> None:
-    from openpyxl import Workbook
-
-    path = tmp_path / "foreign.xlsx"
+        fill(path, spoil_first)
+        with pytest.raises(WorkbookError, match=message):
+            import_decisions(world.ledger, world.lake, "one", path, "eve")
     Workbook().save(path)
     with pytest.raises(WorkbookError, match="no sheet 'questions'"):
         import_decisions(world.ledger, world.lake, "one", path, "eve")
@@ -134,3 +118,4 @@ def test_a_foreign_workbook_person_or_league_is_refused(world: World, tmp_path: 
         import_decisions(world.ledger, world.lake, "one", path, "nobody")
     with pytest.raises(UsageError, match="no league 'two'"):
         export_waiting(world.lake, "two", path, "eve")
+    assert world.lake.query("SELECT count(*) FROM league_validations").item() == 0

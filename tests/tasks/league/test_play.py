@@ -164,6 +164,9 @@ def test_a_league_is_claimed_once_and_its_id_alone_continues_it(make_world: Make
         claim_league(world.lake, world.settings, registry, "one", make_rules(FOUR, domains=("law",)))
     with pytest.raises(UsageError, match="no league 'two'"):
         play(world.ledger, world.lake, world.settings, "two")
+    (world.settings.home / "secrets" / "league").write_text("0" * 64)
+    with pytest.raises(StoreError, match="not the one that league one was claimed with"):
+        play(world.ledger, world.lake, world.settings, "one")
 
 
 def test_a_claim_is_refused_before_anything_is_called(make_world: MakeWorld) -> None:
@@ -183,14 +186,6 @@ def test_a_claim_is_refused_before_anything_is_called(make_world: MakeWorld) -> 
         claim_league(world.lake, world.settings, registry, "a/b", make_rules(FOUR))
     assert find_league(world.lake, world.settings, "one") is None
     assert not world.server.state.requests
-
-
-def test_another_key_than_the_claimed_one_is_an_error(make_world: MakeWorld) -> None:
-    world = make_world()
-    play_small(world)
-    (world.settings.home / "secrets" / "league").write_text("0" * 64)
-    with pytest.raises(StoreError, match="not the one that league one was claimed with"):
-        play(world.ledger, world.lake, world.settings, "one")
 
 
 def test_what_a_budget_stops_continues_without_paying_twice(make_world: MakeWorld) -> None:

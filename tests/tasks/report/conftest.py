@@ -82,8 +82,16 @@ def open_season() -> Iterator[OpenSeason]:
 
 
 @pytest.fixture(scope="session")
-def season(open_season: OpenSeason) -> NamedQuery:
-    return open_season(build_season())
+def season_rows() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A trial of the lake with the real season, which is only read."""
+    connection = connect_season(build_season())
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def season(season_rows: duckdb.DuckDBPyConnection) -> NamedQuery:
+    return ask(season_rows)
 
 
 @pytest.fixture(scope="session")
@@ -92,11 +100,9 @@ def simulated_season(open_season: OpenSeason) -> NamedQuery:
 
 
 @pytest.fixture(scope="session")
-def run_sql() -> Iterator[RunSql]:
-    """Statements of any kind over the real season."""
-    connection = connect_season(build_season())
-    yield lambda sql: connection.execute(sql).pl()
-    connection.close()
+def run_sql(season_rows: duckdb.DuckDBPyConnection) -> RunSql:
+    """Questions of any kind to the real season."""
+    return lambda sql: season_rows.execute(sql).pl()
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ import datetime as dt
 import random
 import uuid
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import polars as pl
 
@@ -32,8 +34,16 @@ JUDGES = ("judge-a", "judge-b")
 
 
 def build_season(
+    *, months: Sequence[str] = ("2025-06", "2025-07"), **options: Any
+) -> dict[str, pl.DataFrame]:
+    """Frames of every exam table by name, as they would be landed, in a dictionary of its own."""
+    return dict(_make_season(tuple(months), **options))
+
+
+@cache
+def _make_season(
+    months: tuple[str, ...],
     *,
-    months: Sequence[str] = ("2025-06", "2025-07"),
     repeats: int = 2,
     questions_per_discipline: int = 4,
     unparsed_rate: float = 0.01,
@@ -41,7 +51,6 @@ def build_season(
     is_calibrated: bool = True,
     seed: int = 7,
 ) -> dict[str, pl.DataFrame]:
-    """Frames of every exam table by name, as they would be landed."""
     rng = random.Random(seed)
     rows: dict[str, list[dict[str, object]]] = {name: [] for name in _TABLES}
     sets = _add_sets(rows, repeats, questions_per_discipline, is_simulated)

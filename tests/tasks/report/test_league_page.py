@@ -149,19 +149,6 @@ def test_without_the_flag_no_question_reference_answer_or_reason_is_on_the_page(
     assert "raw of" not in texts
 
 
-def test_with_the_flag_the_page_shows_questions_and_says_so_at_its_top(lake: Lake, tmp_path: Path) -> None:
-    shown = render_league(lake.run_named, "autumn", tmp_path, with_questions=True, generated_at=NOON)
-
-    text = shown.read_text("utf-8")
-    page: html.HtmlElement = html.document_fromstring(text)
-    assert len(page.xpath("//div[contains(@class, 'revealed')]")) == 1
-    questions = page.xpath("//details[@class='question']")
-    assert len(questions) == 2 * 2 * 8
-    assert set(MARKED.findall(text)) == {"MARKED QUESTION", "MARKED REFERENCE"}
-    first = " ".join(questions[0].text_content().split())
-    assert "5-gram overlap 0.050" in first and "(gsm8k)" in first and "2 for, 1 against" in first
-
-
 def test_an_imported_league_is_marked_and_shows_what_its_file_allows(lake: Lake, tmp_path: Path) -> None:
     page: html.HtmlElement = html.document_fromstring(
         render_league(lake.run_named, "elsewhere", tmp_path, generated_at=NOON).read_text("utf-8")
@@ -172,10 +159,14 @@ def test_an_imported_league_is_marked_and_shows_what_its_file_allows(lake: Lake,
     assert page.xpath("//table[@class='families' or @class='overlaps']") == []
 
 
-def test_league_and_exam_stand_side_by_side_with_their_rank_correlation(lake: Lake, tmp_path: Path) -> None:
-    page: html.HtmlElement = html.document_fromstring(
-        render_league(lake.run_named, "winter", tmp_path, language="en", generated_at=NOON).read_text("utf-8")
+def test_league_and_exam_stand_side_by_side_and_with_the_flag_questions_are_shown(
+    lake: Lake, tmp_path: Path
+) -> None:
+    shown = render_league(
+        lake.run_named, "winter", tmp_path, language="en", with_questions=True, generated_at=NOON
     )
+    text = shown.read_text("utf-8")
+    page: html.HtmlElement = html.document_fromstring(text)
     rows = read_table(page, "beside")
     sat = {row[0]: (row[4], row[6]) for row in rows if row[4] != "–"}
     assert sat == {name: (str(rank), "2026-01") for rank, name in enumerate(list(FAMILIES)[:6], start=1)}
@@ -193,6 +184,14 @@ def test_league_and_exam_stand_side_by_side_with_their_rank_correlation(lake: La
     )
     # Simulated candidates are never compared with real ones.
     assert lake.run_named("league_agreement", {"league_id": "autumn"}).filter(compared_with="exam").is_empty()
+
+    # The page says at its top that it shows questions.
+    assert len(page.xpath("//div[contains(@class, 'revealed')]")) == 1
+    questions = page.xpath("//details[@class='question']")
+    assert len(questions) == 8
+    assert set(MARKED.findall(text)) == {"MARKED QUESTION", "MARKED REFERENCE"}
+    first = " ".join(questions[0].text_content().split())
+    assert "5-gram overlap 0.050" in first and "(gsm8k)" in first and "2 for, 1 against" in first
 
 
 def test_the_page_of_leagues_ranks_each_domain_and_links_to_the_leagues_beside_it(

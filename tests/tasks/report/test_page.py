@@ -197,12 +197,10 @@ def test_an_overridden_gate_a_revision_and_a_repetition_are_marked(
 
 
 def test_what_has_no_equated_score_has_its_cause_on_the_page_and_in_its_data(
-    open_season: OpenSeason, tmp_path: Path
+    season: NamedQuery, tmp_path: Path
 ) -> None:
-    run_named = open_season(build_season(months=["2025-07"]))
-
     def unequated(name: str, params: dict[str, object]) -> pl.DataFrame:
-        frame = run_named(name, params)
+        frame = season(name, params)
         if "unequated_because" in frame.columns:
             frame = frame.with_columns(
                 equated_score=pl.lit(None, dtype=pl.Float64), unequated_because=pl.lit("questions")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ FAMILY = np.array([0, 0, 0, 1, 1, 2, 3, 4])
 STRONG = np.array([12.0, 10.0, 11.0, 0.0, 0.0, -3.0, 2.0, -5.0])
 
 
+@cache
 def judge_league(seed: int, favour: float = 0.0, runs: int = 5, favoured: int = 0) -> list[FamilyBias]:
     """Eight candidates, the first family strongest; one favours its own by `favour` points."""
     generator = np.random.default_rng(seed)

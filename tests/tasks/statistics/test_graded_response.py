@@ -226,7 +226,7 @@ def test_a_known_question_that_nobody_answers_is_drawn_as_it_was_published() -> 
     )
 
     found = fit_graded_response(
-        rows, known=known, scale=Scale(np.zeros((1, 1)), np.zeros((1, 1)), 0.0), draws=800
+        rows, known=known, scale=Scale(np.zeros((1, 1)), np.zeros((1, 1)), 0.0), draws=400
     )
 
     drawn_b, drawn_a = found.draws.difficulty[:, 5], found.draws.log_discrimination[:, 5]

@@ -133,7 +133,7 @@ def test_only_the_lineages_of_changed_units_are_read(
     assert read == [{rows[3]["lineage_uuid"]}]
 
 
-def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves(
+def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves_and_keeps_that_out(
     lake: Lake, settings: Settings
 ) -> None:
     kept = make_accepted(STEMS[0])
@@ -175,6 +175,9 @@ def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves(
         ("entered", None, 5),
         ("left", "retired", 5),
     ]
+    back = restore_question(lake, settings, kept["question_uuid"], "it was right")
+    assert (back.bank_version, back.entered_count) == (2, 0)
+    assert {question for question, _ in read_bank(lake)} == held
 
 
 def test_what_came_back_is_counted_without_what_entered_later_or_beside_it(
@@ -224,17 +227,6 @@ def test_a_retired_question_comes_back_with_its_history(lake: Lake, settings: Se
         (entry["from_version"], entry["until_version"])
         for entry in read_card(lake, row["question_uuid"])["entries"]
     ] == [(1, 2), (3, 4)]
-
-
-def test_what_came_in_for_a_retired_question_keeps_it_out(lake: Lake, settings: Settings) -> None:
-    kept = make_accepted(STEMS[0])
-    copy = make_accepted("Note: " + STEMS[0], decided_at=DECIDED + timedelta(hours=1))
-    land_batch(lake, "b1", kept, copy, make_accepted(STEMS[1]))
-    publish(lake, settings)
-    retire_question(lake, settings, kept["question_uuid"], "the key is wrong")
-    back = restore_question(lake, settings, kept["question_uuid"], "it was right")
-    assert (back.bank_version, back.entered_count) == (2, 0)
-    assert copy["question_uuid"] in {question for question, _ in read_bank(lake)}
 
 
 def test_an_edit_replaces_one_entry_and_a_rejection_ends_it(lake: Lake, settings: Settings) -> None:

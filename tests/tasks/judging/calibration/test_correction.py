@@ -19,7 +19,7 @@ from tests.tasks.editions.kit import publish_run
 from tests.tasks.judging.calibration.conftest import Room
 from tests.tasks.judging.calibration.rated_run import RUN, fill_workbook
 from tests.tasks.judging.calibration.test_rounds import REQUEST, rate_round
-from warehouse.lake import Lake
+from warehouse.lake import Batch, Lake
 
 THEN, LATER = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 
@@ -75,43 +75,13 @@ def test_people_correct_a_published_run_beside_its_scores(room: Room, tmp_path: 
     assert after.equals(found)
     assert set(lake.run_named("corrected_leaderboard")["corrected_at"]) == {LATER}
 
-
-def erase_texts(lake: Lake, *models: str) -> None:
-    """Land the responses again as an erasure leaves them, of these candidates or of all."""
-    is_erased = pl.col("model").is_in(models) if models else pl.lit(value=True)
-    responses = lake.query("select * exclude (landing_unit), landing_unit as unit from responses")
-    for (unit,), own in responses.partition_by("unit", as_dict=True).items():
-        text = pl.when(~is_erased).then("response").alias("response")
-        lake.land("responses", str(unit), own.drop("unit").with_columns(text))
-
-
-def test_what_a_judge_gave_for_form_stays_when_texts_that_it_was_found_by_are_erased(
-    room: Room, tmp_path: Path
-) -> None:
-    settings, ledger, lake = room
-    draw_calibration(ledger, lake, REQUEST)
-    rate_round(room, tmp_path)
-    registry = read_registry(settings.registry_path)
-    calibrate_judges(lake, registry)
-    before = lake.query("select * from judge_style_effects order by all")
-    assert before["pair_count"].sum() > 0
-    erase_texts(lake, "north-1")
-    calibrate_judges(lake, registry)
-    assert lake.query("select * from judge_style_effects order by all").equals(before)
-
-
-def test_erased_answers_stand_behind_a_correction_as_they_did(room: Room, tmp_path: Path) -> None:
-    settings, ledger, lake = room
-    publish_run(lake, settings, RUN, EXAMINED_DISCIPLINES)
-    draw_calibration(ledger, lake, REQUEST)
-    rate_round(room, tmp_path)
-    calibrate_judges(lake, read_registry(settings.registry_path))
+    # Erased answers stand behind a correction as they did.
     months = lake.read("edition_sat_months", {"edition_id": f"{RUN}/1"})["month"].to_list()
     asked = {"edition_id": f"{RUN}/1", "months": months}
-    before = lake.read("edition_rateable", asked)
-    assert before["rateable_count"].sum() > 0
+    behind = lake.read("edition_rateable", asked)
+    assert behind["rateable_count"].sum() > 0
     erase_texts(lake)
-    assert lake.read("edition_rateable", asked).equals(before)
+    assert lake.read("edition_rateable", asked).equals(behind)
     assert correct_edition(lake, RUN) >= 30
 
 
@@ -194,3 +164,23 @@ def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
     said = [line for line in lines if line.startswith(f"In the jury of {RUN}/1")]
     assert [line.split()[5] for line in said] == ["judge-a", "judge-b"]
     assert f"{first['weight']:.0%} of the weight" in said[0]
+
+    # What a judge gave for form stays when texts that it was found by are erased.
+    assert landed["judge_style_effects"]["pair_count"].sum() > 0
+    erase_texts(lake, "north-1")
+    calibrate_judges(lake, read_registry(settings.registry_path))
+    effects = lake.query("select * from judge_style_effects order by all")
+    assert effects.equals(landed["judge_style_effects"])
+
+
+def erase_texts(lake: Lake, *models: str) -> None:
+    """Land the responses again as an erasure leaves them, of these candidates or of all."""
+    is_erased = pl.col("model").is_in(models) if models else pl.lit(value=True)
+    responses = lake.query("select * exclude (landing_unit), landing_unit as unit from responses")
+    erased = responses.with_columns(pl.when(~is_erased).then("response").alias("response"))
+    lake.land_together(
+        [
+            Batch("responses", str(unit), own.drop("unit"))
+            for (unit,), own in erased.partition_by("unit", as_dict=True).items()
+        ]
+    )

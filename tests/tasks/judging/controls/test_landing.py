@@ -15,10 +15,12 @@ import polars as pl
 import pytest
 
 from tasks.judging import prompts
+from tasks.judging.controls import estimate_controls
 from tasks.judging.controls.drawing import CONTROL_SHARES
+from tasks.judging.controls.landing import RunControls
 from tasks.judging.judge import PutResponse, join_questions, judge_responses
 from tasks.models import CallFailed, CallReply, CallRequest
-from tasks.models.registry import RegisteredModel
+from tasks.models.registry import RegisteredModel, read_registry
 from tests.tasks.judging.controls.planned import ANSWERS, ASKED, PlannedRun, open_planned_run
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model
@@ -169,18 +171,27 @@ def test_a_killed_judging_pays_for_no_control_answer_twice(
         assert run.lake.run_named("landings_count_their_rows").is_empty()
 
 
-def test_what_was_begun_and_lost_is_finished_although_every_session_is_judged(
+def test_what_was_begun_and_lost_is_finished_and_their_cost_is_known_before_and_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
-        from tasks.judging.controls.landing import RunControls
+        registry = read_registry(run.settings.registry_path)
 
+        def estimate() -> list[dict[str, object]]:
+            return estimate_controls(run.lake, run.settings, registry, is_simulated=True)
+
+        # 900 tokens at 1 USD and 150 at 2 USD per million; later what judgements have cost.
+        told = {"judge": "first-judge", "call_count": ASKED, "cost_usd": pytest.approx(56 * 0.0012)}
+        assert estimate() == [told]
         with monkeypatch.context() as patched:
             patched.setattr(RunControls, "land", lambda *_: None)
             assert run.judge().judged == ANSWERS
         assert run.read_controls().height == 0
         assert run.judge(None).controls == 60
         assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
+        mean = run.lake.query("select avg(cost_usd) from llm_calls where purpose = 'judge'").item()
+        assert estimate() == [told | {"cost_usd": pytest.approx(56 * mean)}]
+        assert estimate_controls(run.lake, run.settings, registry, is_simulated=False) == []
 
 
 class Recorder:
@@ -256,32 +267,3 @@ def test_one_that_fails_leaves_no_session_unjudged_and_is_reported() -> None:
     with pytest.raises(JudgingIncomplete, match="1 of the sessions to judge are incomplete"):
         asyncio.run(judge())
     assert [len(unit) for unit in units] == [3]
-
-
-def test_their_cost_is_known_before_by_the_prices_and_then_by_what_judgements_have_cost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tasks.judging.controls import estimate_controls
-    from tasks.models.registry import read_registry
-
-    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
-        registry = read_registry(run.settings.registry_path)
-
-        def estimate() -> dict[str, object]:
-            (row,) = estimate_controls(run.lake, run.settings, registry, is_simulated=True)
-            return row
-
-        # 900 tokens at 1 USD and 150 at 2 USD per million.
-        assert estimate() == {
-            "judge": "first-judge",
-            "call_count": ASKED,
-            "cost_usd": pytest.approx(56 * 0.0012),
-        }
-        run.judge()
-        mean = run.lake.query("select avg(cost_usd) from llm_calls where purpose = 'judge'").item()
-        assert estimate() == {
-            "judge": "first-judge",
-            "call_count": ASKED,
-            "cost_usd": pytest.approx(56 * mean),
-        }
-        assert estimate_controls(run.lake, run.settings, registry, is_simulated=False) == []

@@ -6,7 +6,7 @@ import json
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ from tests.tasks.operations.erasure.conftest import (
     read_faults,
     settings_of,
 )
-from tests.warehouse.ledger.postgresql import start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.copies import backup
@@ -588,13 +588,11 @@ def test_the_command_shows_what_would_go_and_moves_it_when_told(settings: Settin
 
 
 @pytest.fixture
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def served(postgresql: PostgresqlServer, tmp_path: Path) -> Settings:
     """Such a home with its ledger on PostgreSQL."""
-    home = tmp_path_factory.mktemp("served") / "home"
-    with start_postgresql() as server:
-        settings = settings_of(home, ledger_url=server.new_ledger_url())
-        make_judged_home(settings, open_new_lake)
-        yield settings
+    settings = settings_of(tmp_path / "home", ledger_url=postgresql.new_ledger_url())
+    make_judged_home(settings, open_new_lake)
+    return settings
 
 
 @pytest.mark.service

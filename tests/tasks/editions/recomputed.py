@@ -11,14 +11,10 @@ from typing import Any
 
 import pytest
 
-from schemas.settings import Settings
-from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.editions.publish import Revision, publish_run
-from tests.fresh import open_new_lake
-from tests.tasks.editions.season import land_frames
-from tests.tasks.report.synthetic import REFERENCE, build_season
+from tests.tasks.report.synthetic import REFERENCE
+from warehouse.lake import Lake
 
-MONTHS = ("2025-06", "2025-07", "2025-08")
+MONTHS = ("2025-06", "2025-07")
 STYLES = ("zero_shot", "few_shot", "chain_of_thought")
 
 
@@ -108,18 +104,12 @@ def recompute(frames: dict[str, Any]) -> dict[tuple[str, str, str], dict[str, An
     return found
 
 
-def test_every_value_of_every_board_is_that_of_an_independent_computation(settings: Settings) -> None:
-    frames = build_season(months=MONTHS, unparsed_rate=0.05)
-    wanted = recompute(frames)
-    compared = 0
-    with open_new_lake(settings) as lake:
-        land_frames(lake, frames)
-        for month in MONTHS:
-            forced = Revision(reason="the numbers are what is looked at", overridden=("unparsed",))
-            publish_run(lake, settings, f"run-{month}", EXAMINED_DISCIPLINES, forced)
-        board = lake.run_named("leaderboard_history")
+def check_boards(lake: Lake, frames: dict[str, Any]) -> None:
+    """Every value of the boards of these rows is that of the independent computation."""
+    wanted, board = recompute(frames), lake.run_named("leaderboard_history")
     assert board.height == len(wanted) == len(MONTHS) * len(STYLES) * 6
     assert board["unparsed_count"].sum() > 0
+    compared = 0
     for row in board.iter_rows(named=True):
         for name, value in wanted[row["month"], row["prompt_style"], row["model"]].items():
             assert row[name] == pytest.approx(value, abs=2.4e-9), (
@@ -129,4 +119,4 @@ def test_every_value_of_every_board_is_that_of_an_independent_computation(settin
                 name,
             )
             compared += 1
-    assert compared >= 804
+    assert compared >= 536
