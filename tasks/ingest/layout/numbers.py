@@ -92,7 +92,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
 def _list_below_parts(
     labelled: Sequence[tuple[int, Label]], spots: Sequence[tuple[int, int, Label, bool]]
 ) -> set[int]:
-    """The lines of lists 1, 2 … right below a part of what an earlier 1 counts: they rather belong to it."""
+    """The lines of lists 1, 2 … right below a part of an earlier 1, which rather have them."""
     first = next((index for index, _, label, _ in spots if label.value == 1), len(labelled))
     found: set[int] = set()
     for (before, above), (index, label) in pairwise(labelled):
@@ -103,7 +103,7 @@ def _list_below_parts(
 
 
 def _leave_out_points(labelled: list[tuple[int, Label]], pieces: Sequence[Piece]) -> list[tuple[int, Label]]:
-    """The labels without `[4]` on lines of their own: where these do not rise they say what a part is worth."""
+    """The labels without `[4]` on lines of their own, where these do not rise: they tell worth."""
     alone = {
         index: label.value
         for index, label in labelled
