@@ -77,8 +77,13 @@ def test_three_people_judge_each_question_and_one_decides_on_each_flag(world: Wo
     )
     assert decisions == ["confirmed"]
     rates = world.lake.run_named("league_memorised_rates", {"league_id": "one"})
-    assert rates["confirmed_count"].sum() == flagged
-    assert rates["answer_count"].to_list() == [2, 2, 2]
+    counted = world.lake.query(
+        "SELECT count(*) FROM league_memorised_answers "
+        "ANTI JOIN (FROM league_question_votes WHERE validity = 'refused') USING (league_id, league_question_id)"
+    ).item()
+    assert rates["confirmed_count"].sum() == counted
+    # Two answers to each of three questions, less those to the one that was refused.
+    assert sorted(rates["answer_count"]) == [1, 1, 2]
     assert export_waiting(world.lake, "one", tmp_path / "done.xlsx", "eve") == ExportedWork(0, 0)
 
 

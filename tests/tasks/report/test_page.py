@@ -294,7 +294,7 @@ def test_no_query_tells_of_simulated_candidates_beside_real_ones_unless_asked_fo
                 unasked |= {name} if not asked else set()
     of_costs, of_judges = {"cost_by_model", "cost_by_team"}, {"judge_means", "judge_control_answers"}
     # What was paid was paid; what judges did is told month by month.
-    assert unasked == of_costs | of_judges | {"disputed_responses", "resolved_judgements"}
+    assert unasked == of_costs | of_judges | {"resolved_judgements"}
     # Closed months of the last are frozen without it.
     assert unsaid == of_costs | {"resolved_judgements"}
 

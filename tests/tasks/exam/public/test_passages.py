@@ -144,14 +144,14 @@ def sit(
 
 def test_nobody_meets_a_text_again_and_both_verifiers_see_that(ledger: Ledger, tmp_path: Path) -> None:
     settings = make_settings(tmp_path, set_size=18, set_policy="unique", anchor_share=0.2)
-    bank = make_passages(80, shared=30)
+    bank = make_passages(80, shared=50)
 
     drawn = [sit(ledger, settings, bank, run, ["alpha"]) for run in ("a", "b", "c")]
 
     (path,) = (settings.home / "public/banks").glob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     texts = {line[0]: line[4] for line in lines if len(line) == 5}
-    assert len(texts) == 30 * len(DISCIPLINES)
+    assert len(texts) == 50 * len(DISCIPLINES)
     met = [{texts[lineage] for lineage in lineages if lineage in texts} for lineages in drawn]
     assert all(met)
     assert len(met[0] | met[1] | met[2]) == sum(map(len, met))
