@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
-from deployments.web.pictures import find_pictures, read_paper_picture
+from deployments.web.pictures import answer_picture, find_pictures, read_paper_picture
 from deployments.web.second_reading_routes import (
     describe_held,
     describe_state,
@@ -36,7 +36,6 @@ from tasks.ingest import (
     release_document,
 )
 from tasks.ingest.originals import draw_page, list_whole_pages, open_original
-from tasks.questions.pictures import name_media_type
 from tasks.review import open_waiting_batch
 
 MOST_LINES = 6_000
@@ -113,13 +112,7 @@ def add_paper_routes(app: FastAPI) -> None:
             data = read_paper_picture(read_lake(request), settings.archive_dir, document_id, sha256)
         except StoreError:
             data = None
-        if data is None:
-            raise HTTPException(404)
-        return Response(
-            data,
-            media_type=name_media_type(data),
-            headers={"cache-control": "private, max-age=600, immutable"},
-        )
+        return answer_picture(data)
 
     @app.post("/papers/{document_id}/reading")
     def read_with_marks(

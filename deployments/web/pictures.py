@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from deployments.web.lake import Kept, LakeDoor
 from deployments.web.originals import Sights
@@ -111,6 +113,14 @@ class ReviewPictures:
         with self._lake.write() as lake:
             land_picture(lake, item.document_id, made)
         return {"sha256": made.sha256, "width": made.row["width"], "height": made.row["height"]}
+
+
+def answer_picture(data: bytes | None) -> Response:
+    """A picture, which its visitor's browser may keep for a while; 404 for none."""
+    if data is None:
+        raise HTTPException(404)
+    headers = {"cache-control": "private, max-age=600, immutable"}
+    return Response(data, media_type=name_media_type(data), headers=headers)
 
 
 def find_pictures(

@@ -25,7 +25,7 @@ from deployments.web.card import (
 from deployments.web.guideline_routes import find_unread
 from deployments.web.originals import BusyError, Sight, Sights, SimilarShelf
 from deployments.web.pages import count_days, render_page
-from deployments.web.pictures import ReviewPictures, place_pictures_in
+from deployments.web.pictures import ReviewPictures, answer_picture, place_pictures_in
 from deployments.web.references import read_reference, refer
 from deployments.web.show import choose_language, show_question
 from deployments.web.visitor import COORDINATORS, Body, Config, Reviewer, Store, Visitor
@@ -33,7 +33,6 @@ from schemas.errors import DocumentError, GateError, StoreError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.judging.marking import may_mark
-from tasks.questions.pictures import name_media_type
 from tasks.review.assigning import read_daily_quota
 from tasks.review.channels import list_pictures, parse_decision, translate
 from tasks.review.decisions import Fault, GivenDecision, Item
@@ -219,14 +218,7 @@ def add_review_routes(app: FastAPI) -> None:
     def show_picture(request: Request, sha256: str, one: Opened) -> Response:
         """A picture of the question, or one that was made of its paper."""
         pictures: ReviewPictures = request.app.state.pictures
-        data = pictures.read(one.work.item, sha256)
-        if data is None:
-            raise HTTPException(404)
-        return Response(
-            data,
-            media_type=name_media_type(data),
-            headers={"cache-control": "private, max-age=600, immutable"},
-        )
+        return answer_picture(pictures.read(one.work.item, sha256))
 
     @app.post("/review/{batch_id}/question/{reference}/picture")
     async def make_picture(request: Request, body: Body, one: Opened) -> Response:
