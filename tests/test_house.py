@@ -166,6 +166,7 @@ def test_every_package_that_is_declared_is_used() -> None:
     modules = {
         "great-expectations": "great_expectations",
         "sentence-transformers": "sentence_transformers",
+        "rouge-score": "rouge_score",
         "python-calamine": "python_calamine",
         "charset-normalizer": "charset_normalizer",
         "pydantic-settings": "pydantic_settings",

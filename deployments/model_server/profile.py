@@ -185,7 +185,7 @@ class ServerProfile:
     batches: BatchTraits = field(default_factory=BatchTraits)
 
 
-T = TypeVar("T")
+T = TypeVar("T", BatchTraits, Faults, LeagueTraits, SimulatedModel, WritingTraits)
 # What a model has of its own beside plain values.
 _PARTS: Final[Mapping[str, type[Any]]] = {"faults": Faults, "league": LeagueTraits, "writing": WritingTraits}
 
@@ -235,7 +235,7 @@ def _spread_accuracy(value: Any) -> dict[str, float]:
 
 
 def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:
-    known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
+    known = {item.name for item in fields(kind)}
     for name in values:
         if name not in known:
             raise UsageError(f"{origin}: unknown field {name!r}; the fields are {', '.join(sorted(known))}.")

@@ -191,16 +191,19 @@ def _prepare_spans(
     owner = model.organisation if source == BANK else EVERYBODY
     unit = f"{replay_id}/{name}/{owner}"
     kept = lake.read("replay_spans_of", {"replay_id": replay_id, "source": name, "organisation": owner})
-    questions = _read_bank(ledger, lake, model) if source == BANK else read_set(Path(source), request.mapping)
+
+    def read() -> Sequence[Mapping[str, object]]:
+        return _read_bank(ledger, lake, model) if source == BANK else read_set(Path(source), request.mapping)
+
     if not kept.is_empty():
+        questions = read() if source != BANK or kept.height < request.size else []
         if source != BANK:
             _check_same_questions(kept, questions, Path(source), request)
-        if (
-            kept.height != min(request.size, sum(map(_has_span, questions)))
-            and name not in summary.begun_otherwise
-        ):
-            summary.begun_otherwise.append(name)
+        # Fewer than asked for are all of a small source; what was begun in full is not counted again.
+        if kept.height != request.size and kept.height != min(request.size, sum(map(_has_span, questions))):
+            summary.begun_otherwise = sorted({*summary.begun_otherwise, name})
     else:
+        questions = read()
         rows: list[dict[str, object]] = []
         for question in draw_order(
             questions, "replay", replay_id, name, name=lambda one: str(one["item_id"])

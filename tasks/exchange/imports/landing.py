@@ -137,10 +137,8 @@ def _land_log(
 ) -> ImportedFile:
     name = benchmark or log.benchmark
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    import_id = f"{digest}/{name}"
-    # Two models may have written the very same: a file that does not name its model takes no other one's place.
-    if model is not None and set(lake.read("imported_models", {"import_id": import_id})["model"]) - {model}:
-        import_id += f"/{model}"
+    # Two models may have written the very same: of a file that does not name its model the id does.
+    import_id = "/".join([digest, name, *([] if model is None else [model])])
     shared = {
         "import_id": import_id,
         "import_kind": kind,

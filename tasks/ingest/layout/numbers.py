@@ -70,7 +70,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != first_stop else 0.0
         after = section.pieces[index].text[begin + label.end :]
-        if index in below_parts and not broke:
+        if index in below_parts and not (broke or has_options):
             hint += _BELOW_PART
         if style == "num" and label.is_weak and not has_options and after[:1].isdigit():
             # `3.14` at a line's start is rather a decimal

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from tasks.gscore.calculation.items import score_calculations
-from tasks.gscore.metrics.batch import SurfaceScores, score_surface
+from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import compute_gscore
-from tests.tasks.gscore.metrics.reference import score_surface_by_reference
+from tasks.gscore.metrics.reference import SurfaceScores, score_surface_by_reference
 from tests.tasks.gscore.published import TABLE_9, TABLE_9_TEXTS, TABLES_2_TO_8, PrintedRow
 from tests.warehouse.lake.kit import connect_trial
 from warehouse.lake.reading.queries import read_queries

@@ -352,15 +352,17 @@ def test_published_scores_are_one_a_day_and_a_new_file_takes_the_place_of_the_ol
 def test_models_that_wrote_the_very_same_do_not_take_each_other_s_place(lake: Lake, tmp_path: Path) -> None:
     path = tmp_path / "samples_sums.jsonl"
     path.write_text('{"doc_id": 1, "acc": 1}\n')
-    first, second = (import_harness(lake, path, model) for model in ("a", "b"))
-    assert lake.query("select model from imported_marks order by model").rows() == [("a",), ("b",)]
+    first, second = (import_harness(lake, path, model) for model in ("a", "ab"))
+    assert lake.query("select model from imported_marks order by model").rows() == [("a",), ("ab",)]
     assert import_harness(lake, path, "a").is_unchanged
-    assert import_harness(lake, path, "b").is_unchanged
+    assert import_harness(lake, path, "ab").is_unchanged
     # Or one of the two names was wrong.
     assert list_namesakes(lake, second.import_id, path.name, "sums") == [first.import_id]
     # Its id begins the other's, and names it alone.
     assert withdraw_import(lake, first.import_id).import_id == first.import_id
-    assert lake.query("select model from imported_marks").rows() == [("b",)]
+    assert lake.query("select model from imported_marks").rows() == [("ab",)]
+    # Whoever is left counts once, also when it is imported again.
+    assert import_harness(lake, path, "ab").is_unchanged
 
 
 def test_a_file_that_was_corrected_is_taken_back_and_may_come_again(lake: Lake, tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from schemas.errors import UsageError
 from tasks.gscore.metrics import batch
 from tasks.gscore.metrics.batch import count_ngrams, score_surface
 from tasks.gscore.metrics.profiles import PROFILES
+from tasks.gscore.metrics.reference import score_surface_by_reference
 from tasks.gscore.metrics.tokens import parse_characters
 from tests.hunts import tries
-from tests.tasks.gscore.metrics.reference import score_surface_by_reference
 
 PIECES = [
     *"ab19.,-' \n\t\u3000中文字，。、（）ａ１é😀\U00020000\u200b\x1f%&/=|~",

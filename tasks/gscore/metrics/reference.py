@@ -2,7 +2,7 @@
 
 They are the yardstick of the batch path.
 
-Slow (hundreds to a few thousand pairs a second); `tasks/gscore/metrics/batch.py` must equal it.
+Slow (hundreds to a few thousand pairs a second) and meant for tests, benchmarks and doubts; `batch.py` must equal it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tasks.gscore.metrics.batch import SurfaceScores
 from tasks.gscore.metrics.profiles import Profile, parse_profile
+
+
+class SurfaceScores(NamedTuple):
+    """BLEU-4, ROUGE-2 and chrF of the same pairs, each a float64 array on the 0–1 scale."""
+
+    bleu4: npt.NDArray[np.float64]
+    rouge2: npt.NDArray[np.float64]
+    chrf: npt.NDArray[np.float64]
 
 
 def score_surface_by_reference(
