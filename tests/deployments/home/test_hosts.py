@@ -128,6 +128,8 @@ def test_the_exam_api_is_refused_with_keys_of_another_installation_and_asks_for_
     first: Settings, second: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[object] = []
+    # Nothing listens here, so it is no matter who else has the port.
+    monkeypatch.setattr(exam_server, "check_free", lambda *_: None)
     monkeypatch.setattr(exam_server, "serve_app", lambda *_, **__: served.append(1))
     monkeypatch.setattr(exam_server, "open_exam_database", lambda url, **_: open_ledger(url))
     exam = second.model_copy(update={"exam_database_url": first.ledger_url})
