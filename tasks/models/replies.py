@@ -75,7 +75,7 @@ class Failure:
             return "The account's quota is used up: raise it, then run again."
         if self.status_code in (401, 403):
             return f"Check the key in {model.key_variable or 'the endpoint'} and what it may use."
-        if self.status_code == 404:
+        if self.status_code == 404 or 300 <= (self.status_code or 0) < 400:
             return f"Check base_url and endpoint_model ({model.endpoint_model}) in the registry."
         if self.error == "connection":
             return f"Nothing answers at {show_web_address(model.base_url)}: start what serves it, or correct its address in the registry."

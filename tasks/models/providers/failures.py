@@ -33,6 +33,15 @@ class TooLarge(Exception):
     """An endpoint sends more than any reply has."""
 
 
+async def forget_other_place(response: Any) -> None:
+    """Let no question go to another place than the registered one, however the endpoint asks for it.
+
+    A file of results, which is only read, may lie elsewhere.
+    """
+    if response.request.method != "GET":
+        response.headers.pop("location", None)
+
+
 async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
     """What is asked through an SDK (`openai`, `anthropic`), or its exception as a failure."""
     import aiohttp
@@ -43,7 +52,7 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
     except TooLarge:
         return Failure("too_large", False, is_bill_unknown=True)
     except sdk.APIStatusError as error:
-        if error.status_code < 400:  # an error event inside a stream that began well
+        if error.status_code < 300:  # an error event inside a stream that began well
             return _read_event(error.body)
         return read_status_failure(int(error.status_code), error.body, error.response.headers)
     except sdk.APIConnectionError as error:

@@ -148,6 +148,33 @@ def test_a_passing_fault_is_retried_until_there_is_a_reply(
     assert (reply.status, reply.attempts) == ("answered", 3)
 
 
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_no_question_goes_to_another_place_than_the_registered_one(
+    ledger: Ledger, api: str, is_stream: bool
+) -> None:
+    told: list[object] = []
+
+    class Elsewhere(Handler):
+        def do_POST(self) -> None:
+            told.append(self.read_json())
+            self.send(200, {})
+
+    class Moved(Handler):
+        def do_POST(self) -> None:
+            self.read_json()
+            self.send(307, {}, {"Location": f"http://localhost:{elsewhere}/v1"})
+
+    with serve(Elsewhere) as elsewhere, serve(Moved) as port:
+        url = f"http://127.0.0.1:{port}/v1"
+        parameters = {**PARAMETERS, "stream": is_stream}
+        model = make_model(base_url=url, api=api, is_simulated=False, parameters=parameters)
+        with pytest.raises(CallFailed, match=r"after 1 attempt\(s\): 307\. Check base_url"):
+            call_one(ledger, "", model=model)
+    assert told == []
+    assert read_row(ledger)["extra_usd"] == 0.0
+
+
 @pytest.mark.parametrize("word", ["error", "network_error", "insufficient_system_resource", "abort"])
 def test_a_reply_that_its_server_broke_off_is_asked_for_again(ledger: Ledger, word: str) -> None:
     said = [word, "stop"]
