@@ -26,6 +26,7 @@ from deployments.command_line.printing import count_documents, print_error, prin
 from deployments.home import close_home, keep_to_owner
 from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
 from schemas.settings import HOME_NAME, Settings, is_home, load_settings
+from warehouse.stores.whole_files import name_place
 
 
 def _has_exam_role() -> bool:
@@ -113,9 +114,9 @@ class Command(TyperCommand):
             end(str(error), error.exit_code)
         except (KeyboardInterrupt, Exception) as error:
             if not is_interruption(error):
-                if not isinstance(error, OSError) or error.filename is None:
+                if not isinstance(error, OSError) or (place := name_place(error)) is None:
                     raise
-                place, code = _name_place(error, ctx.params)
+                code = _choose_code(place, ctx.params)
                 end(f"{place} cannot be used: {error.strerror}. Name another place, or mend this one.", code)
             end(
                 "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
@@ -136,13 +137,12 @@ def _check_given_once(ctx: Any, given: list[Any]) -> None:
             raise typer.BadParameter("it is given more than once and takes one value.", ctx=ctx, param=option)
 
 
-def _name_place(error: OSError, params: Mapping[str, Any]) -> tuple[str, int]:
-    """The file or folder that the system refused, and the exit code: whether somebody typed it."""
-    place = os.fsdecode(error.filename)
+def _choose_code(place: str, params: Mapping[str, Any]) -> int:
+    """The exit code where the system refused a place: whether somebody typed it."""
     typed = [str(value) for value in params.values() if isinstance(value, Path)]
     # What is written first lies beside what was named.
     is_typed = any(place in one or one in place or Path(place).parent == Path(one).parent for one in typed)
-    return place, UsageError.exit_code if is_typed else ProctorError.exit_code
+    return UsageError.exit_code if is_typed else ProctorError.exit_code
 
 
 def group_with_default(default: str) -> type[TyperGroup]:

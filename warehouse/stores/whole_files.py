@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
@@ -68,6 +69,29 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
         # Some file systems of a network flush no folder; and who may write into one may not be one who may read it.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
             raise
+
+
+@contextmanager
+def writing_workbook(path: Path, mode: int = 0o600) -> Iterator[BytesIO]:
+    """What becomes the file `path` when the block ends, as `writing_whole` has it.
+
+    A ZIP is made here first: of one that its disk did not take, Python would go on to complain when it lets go of it.
+    """
+    made = BytesIO()
+    yield made
+    with writing_whole(path, mode) as draft:
+        draft.write_bytes(made.getbuffer())
+
+
+def name_place(error: OSError) -> str | None:
+    """What the system refused to use; null where neither a file is known nor a disk to blame."""
+    if error.filename is not None:
+        return os.fsdecode(error.filename)
+    return (
+        "A disk (of the home, of temporary files, or of what was to be written)"
+        if error.errno in _OF_DISK
+        else None
+    )
 
 
 def _keep_rights(path: Path, draft: Path, mode: int) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -40,15 +41,17 @@ def write_frame(frame: pl.DataFrame, path: Path, *, format: str) -> None:
 
     Raises UsageError where the file cannot be written, or a workbook cannot hold the rows: nothing is left out silently.
     """
+    workbook = b""
     if format == "xlsx":
         _check_size(frame)
+        workbook = _make_workbook(frame)
     with _written(path) as file:
         if format == "csv":
             file.write(write_safe_csv(flatten_lists(frame)).encode())
         elif format == "parquet":
             frame.write_parquet(file)
         elif format == "xlsx":
-            _write_workbook(frame, file)
+            file.write(workbook)
         else:
             file.write(render_json(frame.to_dicts()).encode() + b"\n")
 
@@ -61,8 +64,8 @@ def _check_size(frame: pl.DataFrame) -> None:
         )
 
 
-def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
-    """Write one sheet with a filter and a header that stays.
+def _make_workbook(frame: pl.DataFrame) -> bytes:
+    """A workbook of one sheet with a filter and a header that stays.
 
     A text is text, whatever it begins with: it is no formula and no link.
     """
@@ -74,7 +77,8 @@ def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
         "strings_to_urls": False,
         "remove_timezone": True,
     }
-    book = xlsxwriter.Workbook(file, options)
+    made = BytesIO()
+    book = xlsxwriter.Workbook(made, options)
     bold = book.add_format({"bold": True})
     day = book.add_format({"num_format": "yyyy-mm-dd"})
     moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
@@ -100,6 +104,7 @@ def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
     if frame.height and frame.width:
         sheet.autofilter(0, 0, frame.height, frame.width - 1)
     book.close()
+    return made.getvalue()
 
 
 def _write_number(sheet: Any, number: int, place: int, value: float) -> None:

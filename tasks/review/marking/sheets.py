@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemas import patterns as re
 from schemas.errors import WorkbookError
-from warehouse.stores.whole_files import SHARED, writing_whole
+from warehouse.stores.whole_files import SHARED, writing_workbook
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -76,8 +76,8 @@ def write_sheets(
     del workbook["Sheet"]
     workbook.active = 1
     workbook.properties.keywords = keywords
-    with writing_whole(path, SHARED) as draft:
-        workbook.save(draft)
+    with writing_workbook(path, SHARED) as file:
+        workbook.save(file)
 
 
 def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[SheetRow]:

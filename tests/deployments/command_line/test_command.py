@@ -44,13 +44,22 @@ def test_a_fault_of_ours_is_no_interruption() -> None:
     assert isinstance(run(break_down).exception, ValueError)
 
 
-def test_what_the_system_refuses_of_a_file_that_nobody_typed_is_a_failure_in_one_sentence() -> None:
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/srv/home/progress.json", "/srv/home/progress.json"),
+        (None, "A disk (of the home, of temporary files, or of what was to be written)"),
+    ],
+)
+def test_what_the_system_refuses_of_a_file_that_nobody_typed_is_a_failure_in_one_sentence(
+    path: str | None, place: str
+) -> None:
     def write() -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "/srv/home/progress.json")
+        raise OSError(errno.ENOSPC, "No space left on device", path)
 
     done = run(write)
     assert done.exit_code == 1
-    assert "Error: /srv/home/progress.json cannot be used: No space left on device." in done.output
+    assert f"Error: {place} cannot be used: No space left on device." in done.output
 
 
 @pytest.mark.parametrize("code", [0, 2, 5])

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
+import resource
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 
 from warehouse.stores import whole_files
-from warehouse.stores.whole_files import SHARED, writing_whole
+from warehouse.stores.whole_files import SHARED, writing_whole, writing_workbook
 
 
 def test_a_file_has_its_name_only_once_all_of_it_is_written(tmp_path: Path) -> None:
@@ -65,6 +69,23 @@ def test_a_full_disk_names_the_file_that_it_did_not_take(tmp_path: Path, said: E
     with pytest.raises(RuntimeError, match="something else"), writing_whole(tmp_path / "a.csv"):
         raise RuntimeError("something else")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workbook_that_its_disk_does_not_take_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    least, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, most))
+    try:
+        with pytest.raises(OSError) as caught, writing_workbook(tmp_path / "a.xlsx") as file:
+            Workbook().save(file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (least, most))
+    gc.collect()
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(tmp_path / "a.xlsx"))
+    assert (told, list(tmp_path.iterdir())) == ([], [])
 
 
 def test_a_file_has_any_name_that_a_file_may_have(tmp_path: Path) -> None:

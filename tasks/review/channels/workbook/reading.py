@@ -27,7 +27,7 @@ from tasks.review.marking import open_workbook
 from tasks.review.recording import RefusedSubmission, RowFault, Submission, name_unit
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.stores.whole_files import SHARED, writing_whole
+from warehouse.stores.whole_files import SHARED, writing_workbook
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
@@ -178,8 +178,8 @@ def write_marked_copy(book: Workbook, path: Path, reading: SheetReading, identit
             break
         if _says_the_same(copy, book):
             return copy
-    with writing_whole(copy, SHARED) as draft:
-        book.save(draft)
+    with writing_workbook(copy, SHARED) as file:
+        book.save(file)
     return copy
 
 

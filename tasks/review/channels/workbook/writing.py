@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from tasks.review.marking import open_workbook
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import guidelines
-from warehouse.stores.whole_files import SHARED, writing_whole
+from warehouse.stores.whole_files import SHARED, writing_workbook
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,8 @@ def export_workbook(
         versions = guidelines.read_versions(connection)
     if path.exists():
         _check_imported(path, work)
-    with writing_whole(path, SHARED) as draft:
-        _write_workbook(draft, (batch_id, annotator, role), chosen, work, versions, archive)
+    with writing_workbook(path, SHARED) as file:
+        _write_workbook(file, (batch_id, annotator, role), chosen, work, versions, archive)
 
 
 def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
@@ -139,7 +140,7 @@ def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
 
 
 def _write_workbook(
-    path: Path,
+    file: BytesIO,
     whose: tuple[str, str, str],
     language: Language,
     work: Mapping[str, WorkItem],
@@ -150,7 +151,7 @@ def _write_workbook(
 
     batch_id, annotator, role = whose
     columns = layout.list_columns(language)
-    book = Workbook(str(path), {"strings_to_formulas": False, "strings_to_urls": False})
+    book = Workbook(file, {"strings_to_formulas": False, "strings_to_urls": False})
     sheet = book.add_worksheet(layout.SHEET)
     formats = Formats(book)
     rows = [_prepare_row(one, language) for one in sorted(work.values(), key=lambda one: one.place)]

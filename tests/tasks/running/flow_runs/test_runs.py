@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
 import time
+import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +20,7 @@ from schemas.errors import BudgetError, StoreError, UsageError
 from schemas.ledger.engine import FlowSchedule
 from schemas.ledger.exam import Run
 from schemas.settings import Settings, load_settings
-from tasks.running.faults import hide_content
+from tasks.running.faults import InternalFault, hide_content
 from tasks.running.flow_runs.record import record
 from tasks.running.flow_runs.record.listing import end_lost_runs, list_run_states
 from tasks.running.flow_runs.record.missed import MissedRun, find_missed_runs, leave_month_out, select_unmade
@@ -244,6 +246,27 @@ def test_the_log_of_a_run_has_its_lines_and_no_content(home: Path, ledger: Ledge
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     with ledger.read() as connection:
         assert find_flow_runs(connection, first.flow_run_id[:8]) == [first]
+
+
+def test_what_broke_is_not_shown_where_its_frames_cannot_be_kept(home: Path) -> None:
+    @hide_content
+    def break_paper() -> None:
+        raise ValueError(MARKER)
+
+    (home / "logs" / "faults.log").mkdir(parents=True)
+    with pytest.raises(InternalFault, match=r"frames could not be kept in .*faults\.log") as caught:
+        break_paper()
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_full_disk_is_no_fault_of_ours(home: Path) -> None:
+    @hide_content
+    def write_page() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(StoreError, match=r"^A disk .* cannot be used: No space left on device\. Make room"):
+        write_page()
+    assert not (home / "logs" / "faults.log").exists()
 
 
 def test_the_log_of_a_run_that_was_refused_says_why(home: Path, ledger: Ledger) -> None:
