@@ -638,26 +638,31 @@ def find_toml() -> Path | None:
 
     It is that of PROCTOR_CONFIG, else the nearest, else that of PROCTOR_SHARED, for all its hosts.
 
-    Raises UsageError when the one that PROCTOR_CONFIG names is missing.
+    Raises UsageError where it is no file: what is set there, as a budget, must not be dropped without a word.
     """
     named = os.environ.get(TOML_VARIABLE)
-    if not named:
-        of_hosts = Path(os.environ.get(SHARED_VARIABLE, ""), TOML_NAME)
-        return find_upwards(TOML_NAME) or (of_hosts if of_hosts.is_file() else None)
-    if not Path(named).is_file():
-        raise UsageError(f"{TOML_VARIABLE} names {named}, which is no file. Correct it, or unset it.")
-    return Path(named)
+    if named:
+        if not Path(named).is_file():
+            raise UsageError(f"{TOML_VARIABLE} names {named}, which is no file. Correct it, or unset it.")
+        return Path(named)
+    of_hosts = Path(os.environ.get(SHARED_VARIABLE, ""), TOML_NAME)
+    found = find_upwards(TOML_NAME) or (of_hosts if os.path.lexists(of_hosts) else None)
+    if found is not None and not found.is_file():
+        raise UsageError(
+            f"{found} is no file, or a link to what is not there (is its disk mounted?). Put it back, or take it away."
+        )
+    return found
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file or folder of that name, here or above; UsageError where here is gone."""
+    """The nearest file, folder or link of that name, here or above; UsageError where here is gone."""
     try:
         here = Path.cwd()
     except FileNotFoundError:
         raise UsageError(
             "The working folder is no longer there. Go to another one (cd), then run again."
         ) from None
-    return next((folder / name for folder in (here, *here.parents) if (folder / name).exists()), None)
+    return next((folder / name for folder in (here, *here.parents) if os.path.lexists(folder / name)), None)
 
 
 def is_home(folder: Path) -> bool:

@@ -51,6 +51,18 @@ def test_relative_paths_of_a_toml_start_from_its_folder(
     assert settings.set_size == 5
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_toml_that_is_a_link_to_nothing_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_shared: bool
+) -> None:
+    folder = tmp_path / "shared" if is_shared else tmp_path
+    folder.mkdir(exist_ok=True)
+    monkeypatch.setenv("PROCTOR_SHARED", str(tmp_path / "shared"))
+    (folder / "proctor.toml").symlink_to(tmp_path / "of-an-unmounted-disk.toml")
+    with pytest.raises(UsageError, match=r"proctor\.toml is no file, or a link to what is not there"):
+        load_settings()
+
+
 def test_a_toml_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "proctor.toml").write_text("set_size = = 5\n")
     with pytest.raises(UsageError, match=r"proctor\.toml"):
