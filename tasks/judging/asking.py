@@ -88,16 +88,16 @@ def _name_wording(name: str, kind: JudgeKind) -> str:
 def list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -> list[RegisteredModel]:
     """The judges in use for runs of a kind, the primary one first.
 
-    There are none where the registry has no such judge. Raises UsageError as `find_asking`, and for a judge that is a candidate,
+    There are none where the registry has no such judge. Raises UsageError as `find_asking`, and for a judge that sits the exam,
     before anything is asked.
     """
     if not settings.judges and not any("judge" in model.roles for model in registry.models.values()):
         return []
     judges = [judge for judge in registry.judges(settings.judges) if judge.is_simulated is is_simulated]
     for judge in judges:
-        if "candidate" in judge.roles:
+        if judge.sitting_role is not None:
             raise UsageError(
-                f"{judge.name} is a candidate and would judge its own answers. Name another judge: PROCTOR_JUDGES, or the role `judge` in the "
+                f"{judge.name} is a {judge.sitting_role} and would judge its own answers. Name another judge: PROCTOR_JUDGES, or the role `judge` in the "
                 "registry."
             )
         find_asking(judge)

@@ -100,7 +100,7 @@ def plan_run(
         for entry in schedule
     ]
     reference = registry.reference(settings.reference_model)
-    sitters = [registry.get(name) for name in names]
+    sitters = [registry.sitter(name) for name in names]
     with ledger.read() as connection:
         bridged = (
             find_former_reference(connection, registry, reference, is_simulated=is_simulated)

@@ -32,4 +32,4 @@ def find_former_reference(
             f"The reference changes from {former!r} to {reference.name!r}, and {former!r} is no longer registered. "
             "Register it again so that both sit a bridging run, or plan without bridging (--no-bridge)."
         )
-    return registry.get(former)
+    return registry.sitter(former)

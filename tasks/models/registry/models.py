@@ -160,9 +160,14 @@ class RegisteredModel:
         return f"{self.provider}/{self.name}" if self.has_own_limits else self.provider
 
     @property
+    def sitting_role(self) -> str | None:
+        """The role by which it sits the exam, and reads no question with its answer; null for none."""
+        return min(SITTING_ROLES & {*self.roles}, default=None)
+
+    @property
     def is_generator(self) -> bool:
         """Whether papers and questions may be sent to it: who sits the exam reads none of them."""
-        return "generator" in self.roles and not SITTING_ROLES & {*self.roles}
+        return "generator" in self.roles and self.sitting_role is None
 
     @property
     def has_key(self) -> bool:
@@ -215,8 +220,21 @@ class Registry:
     def reference(self, name: str | None = None) -> RegisteredModel:
         """The reference candidate: the one named, else the only one with the role."""
         if name is not None:
-            return self.get(name)
+            return self.sitter(name)
         return self._only("reference", "or set PROCTOR_REFERENCE_MODEL")
+
+    def sitter(self, name: str) -> RegisteredModel:
+        """The model of that name, which sits the exam.
+
+        Raises RegistryError for one without a role by which it does: as a judge or generator it may have read questions with their answers.
+        """
+        model = self.get(name)
+        if model.sitting_role is None:
+            raise RegistryError(
+                f"{self.path}: model {name!r} has the roles {', '.join(model.roles) or 'none'}, by which it may have read questions with "
+                "their answers, and sits no exam. Name a model with the role `candidate`."
+            )
+        return model
 
     def generator(self, name: str) -> RegisteredModel:
         """The model of that name, which is sent papers, questions and answers.
@@ -234,9 +252,9 @@ class Registry:
     def outsider(self, name: str) -> RegisteredModel:
         """The model of that name, which is shown answers: RegistryError for one that sits the exam."""
         model = self.get(name)
-        if sits := SITTING_ROLES & {*model.roles}:
+        if model.sitting_role is not None:
             raise RegistryError(
-                f"{self.path}: model {name!r} is a {min(sits)}, and would read the questions and answers of the exam that it sits. Name a "
+                f"{self.path}: model {name!r} is a {model.sitting_role}, and would read the questions and answers of the exam that it sits. Name a "
                 "model that sits no exam."
             )
         return model

@@ -106,11 +106,12 @@ def test_what_a_references_sitting_rests_on_names_every_wording_in_use(
     assert describe_wordings(registry, Settings(home=tmp_path), is_simulated=False) == "1"
 
 
-def test_a_candidate_is_never_a_judge_in_use(tmp_path: Path) -> None:
+@pytest.mark.parametrize("role", ["candidate", "reference"])
+def test_a_candidate_is_never_a_judge_in_use(tmp_path: Path, role: str) -> None:
     path = tmp_path / "models.yaml"
-    path.write_text(REGISTRY.replace("roles: [judge], judge_kind: KIND", "roles: [candidate]"))
+    path.write_text(REGISTRY.replace("roles: [judge], judge_kind: KIND", f"roles: [{role}]"))
     registry = read_registry(path)
     (one,) = list_judges(registry, Settings(home=tmp_path), is_simulated=True)
     assert one.name == "one"
-    with pytest.raises(UsageError, match="other is a candidate and would judge its own answers"):
+    with pytest.raises(UsageError, match=f"other is a {role} and would judge its own answers"):
         list_judges(registry, Settings(home=tmp_path, judges=("one", "other")), is_simulated=True)

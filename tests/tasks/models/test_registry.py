@@ -141,7 +141,11 @@ def test_who_sits_the_exam_is_sent_none_of_its_questions(registry: Registry) -> 
     with pytest.raises(RegistryError, match="'lab-1' is a candidate, and would read the questions"):
         replace(registry, models={"lab-1": both}).generator("lab-1")
     writer = replace(both, roles=("generator", "judge"))
-    assert replace(registry, models={"lab-1": writer}).generator("lab-1") is writer
+    known = replace(registry, models={"lab-1": writer})
+    assert known.generator("lab-1") is writer
+    for sits in (known.sitter, known.reference):
+        with pytest.raises(RegistryError, match="'lab-1' has the roles generator, judge, by which it may have read"):
+            sits("lab-1")
 
 
 WRONG = {
