@@ -110,8 +110,13 @@ def _check_team(name: str) -> str:
 
 
 TeamName = Annotated[str, AfterValidator(_check_team)]
-# A list of names; in the environment `a,b`, in proctor.toml that or a list.
-Names = Annotated[tuple[_Name, ...], NoDecode, BeforeValidator(_split)]
+# A list of names; in the environment `a,b`, in proctor.toml that or a list. One that stands there twice would count twice.
+Names = Annotated[
+    tuple[_Name, ...],
+    NoDecode,
+    BeforeValidator(_split),
+    AfterValidator(lambda names: tuple(dict.fromkeys(names))),
+]
 # Values by name; in the environment a JSON object, in proctor.toml a table.
 _Of = TypeVar("_Of")
 Table = Annotated[dict[_Name, _Of], NoDecode, BeforeValidator(_read_table)]

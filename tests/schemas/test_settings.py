@@ -184,6 +184,7 @@ def test_a_deadline_has_a_date(name: str, monkeypatch: pytest.MonkeyPatch) -> No
         ("witnesses", "/mnt/heads.jsonl", ("/mnt/heads.jsonl",)),
         ("witnesses", "", ()),
         ("sign_in", "password, openid", ("password", "openid")),
+        ("disciplines", "Law, Science, Law", ("Law", "Science")),
         ("teams", '{"research": ["ann"]}', {"research": ("ann",)}),
     ],
 )

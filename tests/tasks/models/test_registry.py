@@ -144,7 +144,9 @@ def test_who_sits_the_exam_is_sent_none_of_its_questions(registry: Registry) -> 
     known = replace(registry, models={"lab-1": writer})
     assert known.generator("lab-1") is writer
     for sits in (known.sitter, known.reference):
-        with pytest.raises(RegistryError, match="'lab-1' has the roles generator, judge, by which it may have read"):
+        with pytest.raises(
+            RegistryError, match="'lab-1' has the roles generator, judge, by which it may have read"
+        ):
             sits("lab-1")
 
 
