@@ -4,12 +4,13 @@ Rows of the ledger lie in no files of their own whose bytes would tell. A closed
 have it is known by its row, the number of its rows, the archive that has them, and what landed of it. Of those that the ledger still
 has, and of the chain, a thirtieth is read again in each look. One that landed since the last look is held to what its landing says that
 it compared. What has left the ledger is known by the files of the lake that have it. A file of
-the archive is known by its size and its moments, and a thirtieth of those known is read again, too.
+the archive is known by its last change, which was before the last look, in the folder that lay there; a thirtieth is read again, too.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
 from tasks.exam.log import Seen
+from warehouse.stores.files import identify_file
 
 if TYPE_CHECKING:
     from deployments.doctor.findings import NoteFinding
@@ -57,9 +59,11 @@ class LedgerLook:
         self._marks: dict[str, str] = {}
         self._fine: set[str] = set()
         self._end: tuple[int, str] | None = None
-        # Name of a file of the archive → its mark and the look that read it; what is known of then, and all of now.
-        self._known_files: dict[str, tuple[str, int]] = {}
-        self._files: dict[str, tuple[str, int]] = {}
+        # What was changed before is known, in a folder of the archive with the same device and inode; of the last look, and of this one.
+        self._began_ns = time.time_ns()
+        self._known_before_ns = 0
+        self._known_folders: dict[str, list[int]] = {}
+        self._folders: dict[str, list[int]] = {}
 
     @property
     def passed(self) -> frozenset[str]:
@@ -114,11 +118,10 @@ class LedgerLook:
             here = [name for name in known if name in states and states[name][-1] is None]
             sets = [name for name in known if name in drawn]
             due = [*_list_due(kept["sessions"], here), *_list_due(kept["sessions"], sets)]
-            # What an earlier version kept has none.
-            files = kept.get("files", {})
-            self._known_files = {
-                name: files[name] for name in files.keys() - set(_list_due(files, list(files)))
-            }
+            # What an earlier version kept has neither, and of a clock that went back nothing is believed.
+            before = int(kept.get("began_ns", 0))
+            if before < self._began_ns:
+                self._known_before_ns, self._known_folders = before, kept.get("folders", {})
             number, after = kept["end"][0], kept["again_after"]
             new = [name for name in self._marks if name in states and name not in kept["sessions"]]
             self.unchanged = frozenset(list_unchanged_sessions(ledger, lake, new))
@@ -134,15 +137,18 @@ class LedgerLook:
     def is_file_known(self, path: Path, digest: str) -> bool:
         """Whether an earlier look has read a file of the archive as it is, and its turn is not now.
 
-        Where it is not, the caller reads the file and holds it to that digest.
+        Where it is not, the caller reads the file and holds it to that digest, by which its turn comes.
         """
-        found = path.stat()
-        state = (digest, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        mark = sha256(json.dumps(state).encode()).hexdigest()[:16]
-        known = self._known_files.get(path.name)
-        is_known = known is not None and known[0] == mark
+        place = path.parent.name
+        if place not in self._folders:
+            self._folders[place] = list(identify_file(path.parent) or ())
+        is_known = (
+            int(digest[:8], 16) % LOOKS != self._number % LOOKS
+            and self._known_folders.get(place) == self._folders[place]
+            # Whatever changes a file, its name or its moments, moves this one.
+            and path.stat().st_ctime_ns < self._known_before_ns
+        )
         self.passed_file_count += is_known
-        self._files[path.name] = known if known is not None and is_known else (mark, self._number)
         return is_known
 
     @property
@@ -186,7 +192,8 @@ class LedgerLook:
                 "end": self._end,
                 "again_after": until,
                 "sessions": sessions,
-                "files": self._files,
+                "began_ns": self._began_ns,
+                "folders": self._folders,
             }
             self.looked.keep(_NAME, _FORM, kept)
         elif self._kept and not (self.is_all_read and self.lost_end is not None):
