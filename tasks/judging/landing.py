@@ -9,17 +9,20 @@ from functools import partial
 
 import polars as pl
 
-from schemas.errors import RegistryError
+from schemas.errors import RegistryError, UsageError
 from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.controls import RunControls, find_begun_controls, is_controls, name_controls
 from tasks.judging.judge import (
+    FIRST_OCCASION,
     JudgementRow,
     JudgingIncomplete,
+    PutResponse,
     join_questions,
     judge_responses,
+    name_call,
     name_unit,
     name_unit_of,
 )
@@ -36,6 +39,7 @@ from tasks.running.sharing import IN_BATCHES, JobQueue, conduct
 from tasks.texts import refuse_erased
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.calls import find_call, read_call_rows
 
 # Landing costs about 0.1 CPU seconds whatever it holds; a kill repeats no paid call, only the landing.
 ROWS_PER_LANDING = 20_000
@@ -155,6 +159,8 @@ class RunJudging:
         answers are judged and landed as a session is, among the first few.
         """
         waiting = self._list_unjudged(judge, list(self._months), is_named=is_named)
+        if waiting:
+            self._keep_to_entry(judge, [name for name in self._months if name not in set(waiting)])
         if self._controls.is_planned and (waiting or is_named or self._controls.is_begun):
             waiting = [*self._list_unjudged(judge, [name_controls(self._run_id)], is_named=True), *waiting]
         if not waiting:
@@ -182,6 +188,35 @@ class RunJudging:
 
         with JobQueue(self._ledger, JOB, self._run_id, is_conducting=True) as jobs:
             await conduct(jobs, list_left, work)
+
+    def _keep_to_entry(self, judge: RegisteredModel, judged: Sequence[str]) -> None:
+        """Let a judge judge all of a run by one entry of the registry, as a candidate answers by one.
+
+        By the key of a call it is known whether the judge would be asked the same now. Raises RegistryError where it would not.
+        """
+        for name in judged:
+            try:
+                rows = self._read_responses([name]).iter_rows(named=True)
+            except UsageError:
+                # Of erased texts nothing can be asked.
+                continue
+            # What a picture shows may have been told since.
+            put = [
+                one
+                for one in map(PutResponse.from_row, rows)
+                if one.answer_status == "answered" and not one.question.bare.pictures
+            ]
+            keys = (name_call(judge, one, FIRST_OCCASION, 1, self._client.archive) for one in put)
+            with self._ledger.read() as connection:
+                # Of equal answers one session's call serves all.
+                if any(find_call(connection, key) for key in keys):
+                    return
+                if put and read_call_rows(connection, [_name_unit(name, judge)]):
+                    raise RegistryError(
+                        f"{judge.name} has judged {len(judged)} sessions of run {self._run_id} by another entry of the registry (its provider, "
+                        "endpoint_model or parameters changed since). One run is judged in one way: put the entry back and run the command "
+                        "again, or register the changed judge under another name. Nothing was asked."
+                    )
 
     async def help(self, judge: RegisteredModel) -> None:
         """Judge what waits for the judge; what could not be is left to the process that conducts."""

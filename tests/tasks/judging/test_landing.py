@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging import judge as judging
@@ -81,15 +82,57 @@ def test_another_wording_is_judged_again_beside_the_first_and_changes_nothing_th
         assert lake.query("select * from scored_responses order by seq").equals(shown)
 
 
-def land_run(lake: Lake) -> None:
+def test_one_run_is_judged_by_one_entry_of_the_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_new_lake(settings) as lake,
+        start_server(b"", judge={"kind": "judge"}) as server,
+    ):
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        land_run(lake)
+
+        def judge(entry: str) -> int:
+            settings.registry_path.write_text(REGISTRY.replace("is_open: false", entry), "utf-8")
+            with Progress("judge: responses") as progress:
+                return asyncio.run(judge_landed(ledger, lake, settings, "run-1", progress)).judged
+
+        assert judge("parameters: {temperature: 0}") == 2
+        # All of it is judged already: who judges other runs may have changed.
+        assert judge("parameters: {temperature: 1}") == 0
+        land_run(lake, "s2")
+        for changed in (
+            "parameters: {temperature: 1}",
+            "endpoint_model: judge-2, parameters: {temperature: 0}",
+        ):
+            with pytest.raises(
+                RegistryError, match="judge has judged 1 sessions of run run-1 by another entry"
+            ):
+                judge(changed)
+        # Its answers are those of the first, and its calls, too: they are paid for once, and told as the same.
+        assert judge("parameters: {temperature: 0}") == 2
+        land_run(lake, "s3")
+        assert judge("parameters: {temperature: 0}") == 2
+        assert server.state.requests == {"judge": 2}
+
+
+def land_run(lake: Lake, session_id: str = "s1") -> None:
     """A closed session of two answered questions."""
     bank = make_full_bank(2).to_dicts()
-    common = {"run_id": "run-1", "session_id": "s1", "model": "sim", "month": "2026-10", "is_simulated": True}
+    common = {
+        "run_id": "run-1",
+        "session_id": session_id,
+        "model": "sim",
+        "month": "2026-10",
+        "is_simulated": True,
+    }
     lineages = [{"question_uuid": row["question_uuid"], "lineage_uuid": row["question_uuid"]} for row in bank]
     rows: dict[str, list[dict[str, object]]] = {
         "sessions": [common | {"status": "closed", "question_count": 2, "answered_count": 2}],
         "allocations": [
-            {"run_id": "run-1", "session_id": "s1", "month": "2026-10", "seq": seq, **lineage}
+            {"run_id": "run-1", "session_id": session_id, "month": "2026-10", "seq": seq, **lineage}
             for seq, lineage in enumerate(lineages, start=1)
         ],
         "responses": [
@@ -102,7 +145,7 @@ def land_run(lake: Lake) -> None:
     own = [row | {"lineage_uuid": row["question_uuid"]} for row in bank]
     land_bank_rows(lake, fill_rows(BANK, own).drop("landing_unit"))
     for name, given in rows.items():
-        lake.land(name, "unit", fill_rows(get_table(name), given).drop("landing_unit"))
+        lake.land(name, session_id, fill_rows(get_table(name), given).drop("landing_unit"))
 
 
 def test_another_wording_makes_other_units() -> None:
