@@ -660,7 +660,7 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file, folder or link of that name, here or above; UsageError where here is gone."""
+    """The nearest file, folder or link of that name; UsageError where the working folder is gone."""
     try:
         here = Path.cwd()
     except FileNotFoundError:

@@ -190,7 +190,7 @@ class RunJudging:
             await conduct(jobs, list_left, work)
 
     def _keep_to_entry(self, judge: RegisteredModel, judged: Sequence[str]) -> None:
-        """Let a judge judge all of a run by one entry of the registry, as a candidate answers by one.
+        """Let a judge judge all of a run by one entry, as a candidate answers by one.
 
         By the key of a call it is known whether the judge would be asked the same now. Raises RegistryError where it would not.
         """

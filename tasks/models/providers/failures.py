@@ -34,7 +34,7 @@ class TooLarge(Exception):
 
 
 async def forget_other_place(response: Any) -> None:
-    """Let no question go to another place than the registered one, however the endpoint asks for it.
+    """Let no question go to another place than the registered one.
 
     A file of results, which is only read, may lie elsewhere.
     """
