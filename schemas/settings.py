@@ -660,7 +660,7 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file, folder or link of that name; UsageError where the working folder is gone."""
+    """The nearest file, folder or link of that name; UsageError where this folder is gone."""
     try:
         here = Path.cwd()
     except FileNotFoundError:
