@@ -98,6 +98,13 @@ async def judge_landed(
         chain = _list_chain(registry, judges, is_simulated=kind)
         for run in sessions["run_id"].unique(maintain_order=True):
             of_run = sessions.filter(pl.col("run_id") == run)
+            sat = set(of_run["model"])
+            if run_id is not None and (own := sorted(sat & {judge.name for judge in judges})):
+                raise UsageError(
+                    f"{', '.join(own)} sat run {run}, and would judge its own answers. Name another judge: PROCTOR_JUDGES."
+                )
+            # Who has become a judge since it sat judges the other runs.
+            asked = [judge for judge in chain if judge.name not in sat]
             # What was paid for is looked for among the ledger's calls alone.
             bring_back(ledger, lake, run)
             budget = open_budget(ledger, settings.budget_usd, run)
@@ -112,11 +119,12 @@ async def judge_landed(
                     if only_unparsed:
                         # Who asks again pays again: a second process would do so for the same replies.
                         with claim_work(ledger, JOB, run, what=f"judging run {run}"):
-                            await judging.resolve(chain, is_simulated=kind, asks_again=True)
+                            await judging.resolve(asked, is_simulated=kind, asks_again=True)
                     else:
                         for judge in judges:
-                            await judging.judge_all(judge, is_named=run_id is not None)
-                        await judging.resolve_alone(chain, is_simulated=kind)
+                            if judge in asked:
+                                await judging.judge_all(judge, is_named=run_id is not None)
+                        await judging.resolve_alone(asked, is_simulated=kind)
                     # What is too little for a batch is asked for again at once, singly.
                     is_whole = not (isinstance(client, BatchClient) and await client.submit())
                 add_calls(summary, client)
@@ -440,7 +448,7 @@ def _read_sessions(
     is_simulated: bool,
     only_unparsed: bool,
 ) -> pl.DataFrame:
-    """session_id, run_id and month of what there is to judge."""
+    """session_id, run_id, model and month of what there is to judge."""
     if only_unparsed and run_id is None:
         months = lake.read("months_of_runs", {"is_simulated": is_simulated})["month"].to_list()
         unread = read_unparsed(lake, months, run_id=None, is_simulated=is_simulated)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import RegistryError
+from schemas.errors import RegistryError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging import judge as judging
@@ -116,6 +116,17 @@ def test_one_run_is_judged_by_one_entry_of_the_registry(
         land_run(lake, "s3")
         assert judge("parameters: {temperature: 0}") == 2
         assert server.state.requests == {"judge": 2}
+
+
+def test_who_sat_a_run_before_it_became_a_judge_judges_none_of_it(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
+        settings.registry_path.write_text(REGISTRY.replace("  judge:", "  sim:"), "utf-8")
+        land_run(lake)
+        progress = Progress("judge: responses")
+        with pytest.raises(UsageError, match="sim sat run run-1, and would judge its own answers"):
+            asyncio.run(judge_landed(ledger, lake, settings, "run-1", progress))
+        assert asyncio.run(judge_landed(ledger, lake, settings, None, progress)).judges == []
 
 
 def land_run(lake: Lake, session_id: str = "s1") -> None:

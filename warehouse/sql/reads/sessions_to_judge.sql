@@ -1,6 +1,6 @@
 -- Which landed sessions are there to judge?
 -- One row per session of the run asked for, by month; without one, of every run in which one of $judges has not judged some
--- session, by whichever version of its prompt. Simulated runs, or the others: they never share a judge. What was erased is left
+-- session, by whichever version of its prompt; who sat a run judges none of it. Simulated runs, or the others: they never share a judge. What was erased is left
 -- out: there is nothing to read.
 -- Parameters: $is_simulated, $judges, $run_id (default null)
 WITH judged AS (
@@ -10,16 +10,22 @@ WITH judged AS (
     WHERE table_name = 'judgements'
 ),
 
+sat AS (
+    SELECT DISTINCT run_id, model
+    FROM sessions
+),
+
 unfinished_runs AS (
     SELECT DISTINCT sessions.run_id
     FROM sessions
     ANTI JOIN erasures ON erasures.session_id = sessions.session_id
     CROSS JOIN (SELECT unnest($judges::VARCHAR[]) AS judge) AS asked
+    ANTI JOIN sat ON sat.run_id = sessions.run_id AND sat.model = asked.judge
     ANTI JOIN judged ON judged.session_and_judge = sessions.session_id || '/' || asked.judge
     WHERE sessions.is_simulated = $is_simulated
 )
 
-SELECT session_id, run_id, month
+SELECT session_id, run_id, model, month
 FROM sessions
 ANTI JOIN erasures ON erasures.session_id = sessions.session_id
 WHERE is_simulated = $is_simulated
