@@ -212,7 +212,7 @@ class RunJudging:
             put = [
                 one
                 for one in map(PutResponse.from_row, rows)
-                if one.answer_status == "answered" and not one.question.bare.pictures
+                if one.answer_status == "answered" and one.response.strip() and not one.question.bare.pictures
             ]
             keys = (name_call(judge, one, FIRST_OCCASION, 1, self._client.archive) for one in put)
             with self._ledger.read() as connection:
