@@ -13,6 +13,9 @@ from .asking import describe_wordings as describe_wordings
 # What judging the answers of a run is expected to cost by judge, by what the answers of its candidates have cost before.
 from .costs import estimate_answers as estimate_answers
 
+# What so many judgements are expected to cost in USD; null when the registry has no price.
+from .costs import estimate_judging as estimate_judging
+
 # Draw failed responses of a judged run by candidate and land `error_samples`; the same again changes nothing.
 from .error_samples import draw_failures as draw_failures
 

@@ -16,6 +16,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.calibration.ratings import draw_rating_sample
+from tasks.judging.costs import compute_mean_cost, read_past_costs
 from tasks.judging.judge import MOST_TRIES, PutResponse
 from tasks.judging.landing import read_put_responses
 from tasks.models import CallFailed, CallRequest, ModelClient, SharedClient, read_call_frames
@@ -149,9 +150,8 @@ def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
     """What the month's look at each judge will cost.
 
-    It gives the calls still to be made, and USD at the mean cost of the judge's judgements.
-
-    The cost is null for a judge whose judgements never had a price.
+    It gives the calls still to be made, and USD at the mean cost of the judge's judgements in the year before; null where none
+    had a price.
     """
     found = read_last_set(lake)
     if found is None:
@@ -160,15 +160,11 @@ def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: st
     if anchors.is_empty():
         return []
     judges = list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0]))
-    costs = dict(
-        lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})
-        .select("model", "cost_usd")
-        .iter_rows()
-    )
+    past = read_past_costs(lake, judges, month)
     rows: list[dict[str, object]] = []
     for judge in judges:
         calls = anchors.height * len(_list_waiting(lake, judge, name, month))
-        cost = costs.get(judge.name)
+        cost = compute_mean_cost(past[judge.name])
         rows.append(
             {
                 "anchor_set": name,
