@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import replace
 from threading import Thread
 from typing import Any
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -195,8 +196,17 @@ def test_a_closed_run_that_nobody_answered_is_not_sent_to_the_judges(season: Lak
         publish(season, "empty")
 
 
-def test_the_month_before_gives_the_change_and_the_standing(published: Lake) -> None:
-    june, july = publish(published, JUNE), publish(published, JULY)
+def test_the_month_before_gives_the_change_and_the_standing(
+    published: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    june = publish(published, JUNE)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(publish_module, "complete_improvements", Mock(side_effect=KeyboardInterrupt))
+        publish(published, JULY)
+    # What was not told of the change since the first month is told by publishing again.
+    assert published.run_named("improvement_since").is_empty()
+    july = publish(published, JULY)
+    assert set(published.run_named("improvement_since")["to_month"]) == {"2025-07"}
     trend = published.run_named("monthly_trend").filter(pl.col("month") == "2025-07")
     boards = {
         edition.month: {row["model"]: row["score"] for row in leaderboard(published, edition.month)}
