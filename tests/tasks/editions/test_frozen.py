@@ -17,7 +17,8 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publish_module
-from tasks.editions.publish import Edition, Revision, publish_run
+from tasks.editions.basis import read_basis
+from tasks.editions.publish import Edition, Revision, freeze_edition, publish_run
 from tasks.statistics import on_one_thread
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
@@ -269,6 +270,19 @@ def test_a_run_with_an_open_session_is_not_published(season: Lake) -> None:
     with pytest.raises(GateError, match=r"incomplete: sessions of it are open, and nothing of them is here"):
         publish(season, JULY)
     assert season.read("run_revisions", {"run_id": JULY}).is_empty()
+
+
+def test_an_edition_of_which_nothing_could_be_read_has_no_stars_and_no_place_on_the_scale(
+    season: Lake,
+) -> None:
+    basis = read_basis(season.read, JUNE, EXAMINED_DISCIPLINES)
+    unread = basis.answers.with_columns(
+        stars=pl.lit(None, dtype=pl.Int8),
+        score_status=pl.lit("unparsed").cast(basis.answers.schema["score_status"]),
+    )
+    found = freeze_edition(season.read, replace(basis, answers=unread), now=dt.datetime.now(dt.UTC)).frames
+    assert set(found["edition_scores"]["score"]) == {0.0}
+    assert set(found["edition_fits"]["withheld"]) == {"questions"}
 
 
 def test_settings_are_those_of_the_run(settings: Settings, season: Lake) -> None:
