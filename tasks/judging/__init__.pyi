@@ -4,7 +4,7 @@ from .addresses import find_address as find_address
 # Names the calls of one session's judgements; responses and registry are read once.
 from .helping import CallFinder as CallFinder
 
-# How far a model's labels agree with people's: responses with both, kappa with interval; shares are in `error_shares`.
+# How far a model's labels agree with people's: responses with both, kappa with interval, shares of classes.
 from .error_samples import compare_labels as compare_labels
 
 # The wordings by which judges in use judge runs of a kind; ours where there are no judges yet.
