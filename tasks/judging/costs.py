@@ -24,7 +24,7 @@ def estimate_judging(judge: RegisteredModel, count: int) -> float | None:
 def read_past_costs(
     lake: Lake, judges: Sequence[RegisteredModel], month: str
 ) -> dict[str, dict[str, tuple[float, int]]]:
-    """Judge → candidate → cost of the calls about its answers in the year before, and their number."""
+    """Judge → candidate → cost of calls about its answers in the year before, and their number."""
     asked = {
         "judges": [judge.name for judge in judges],
         "from_month": f"{int(month[:4]) - 1:04}{month[4:]}",

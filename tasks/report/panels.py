@@ -115,7 +115,7 @@ class Panel:
 def choose_shown(
     frame: pl.DataFrame, include_simulated: bool | None, within: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """The rows that are shown: by default simulated ones only where no real one has its `within`."""
+    """The rows shown: by default simulated ones only where no real one has the same `within`."""
     if include_simulated is True or frame.is_empty():
         return frame
     is_simulated = pl.col("is_simulated")

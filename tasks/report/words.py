@@ -45,7 +45,7 @@ def format_change(value: float | None, low: float | None, high: float | None) ->
 
 
 def describe_place(row: Mapping[str, Any], language: Language) -> str:
-    """What the rank range of a row of the leaderboard means in words; `is_alone`: in its edition."""
+    """What the rank range of a row means in words; `is_alone`: its edition has no other."""
     low, high = row["rank_low"], row["rank_high"]
     if row["score"] is None:
         return label("place_without_score", language)
