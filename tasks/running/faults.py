@@ -15,12 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from schemas.errors import ProctorError, StoreError, is_interruption
+from schemas.errors import ProctorError, is_interruption
 from schemas.settings import load_settings
 from tasks.running.counts import render_counts
 from tasks.running.log_lines import LogFile
 from warehouse.stores.away import until_there
-from warehouse.stores.whole_files import OF_DISK
 
 # Prefect forwards this logger to the flow run (deployments/flow_runs/server/local_server.py); our own file has every line. It never prints:
 # errors stand in the sentence of the command.
@@ -58,19 +57,13 @@ def hide_content(function: Callable[P, T]) -> Callable[P, T]:
         except Exception as error:
             if is_interruption(error):
                 raise KeyboardInterrupt from None
-            if isinstance(error, OSError) and error.errno in OF_DISK:
-                fault: ProctorError = StoreError(
-                    f"{function.__name__} could not write a file ({os.strerror(error.errno)}). What was landed is kept. Make room on the "
-                    "disk, then run the command again."
-                )
-            else:
-                path = _write_fault(function.__name__, error)
-                frame = traceback.extract_tb(error.__traceback__)[-1]
-                place = f"{Path(frame.filename).name}:{frame.lineno}"
-                fault = InternalFault(
-                    f"{function.__name__} broke with {type(error).__name__} at {place}. What was landed is kept. "
-                    f"The frames are in {path}; report them, then run the command again."
-                )
+            path = _write_fault(function.__name__, error)
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(frame.filename).name}:{frame.lineno}"
+            fault = InternalFault(
+                f"{function.__name__} broke with {type(error).__name__} at {place}. What was landed is kept. "
+                f"The frames are in {path}; report them, then run the command again."
+            )
             log.error("%s broke with %s", function.__name__, type(error).__name__)
         else:
             log.info("%s finished: %s", function.__name__, render_counts(result))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import resource
-import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
-from unittest.mock import Mock
 
 import duckdb
 import polars as pl
@@ -17,7 +13,6 @@ from openpyxl import load_workbook
 
 from deployments.command_line.printing import write_frame
 from schemas.errors import UsageError
-from tasks.review.marking import MarkSheet, write_sheets
 
 FRAME = pl.DataFrame(
     {
@@ -46,29 +41,6 @@ def test_a_workbook_holds_the_rows_as_they_are(tmp_path: Path) -> None:
     assert json.loads(str(rows[1][6])) == ["A", "B"]
     assert sheet.freeze_panes == "A2"
     assert sheet.auto_filter.ref == "A1:G4"
-
-
-def test_a_workbook_that_the_disk_does_not_take_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = Mock()
-    monkeypatch.setattr(sys, "unraisablehook", told)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, before[1]))
-    try:
-        with pytest.raises(UsageError, match=r"rows.xlsx cannot be written \(File too large\)"):
-            write_frame(FRAME, tmp_path / "rows.xlsx", format="xlsx")
-        with pytest.raises(OSError, match="File too large"):
-            write_sheets(
-                tmp_path / "rows.xlsx",
-                ["How"],
-                {MarkSheet("answers", "proctor", ("key", "stars"), (9, 9), 1, ("0",)): [["a", None]]},
-            )
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    gc.collect()
-    assert told.called is False
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_other_formats_hold_them_too(tmp_path: Path) -> None:

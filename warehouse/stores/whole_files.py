@@ -15,7 +15,7 @@ DRAFT: Final = ".draft"
 # What whoever asked for a file may show to others, as the user's mask has it; else it is for its owner alone.
 SHARED: Final = 0o666
 # What a write, which knows no name, says of the disk under it.
-OF_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_OF_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @contextmanager
@@ -46,14 +46,14 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
             with suppress(FileExistsError):
                 os.link(draft, path)
     except OSError as error:
-        if error.filename == str(draft) or (error.filename is None and error.errno in OF_DISK):
+        if error.filename == str(draft) or (error.filename is None and error.errno in _OF_DISK):
             error.filename = str(asked)
         raise
     except Exception as error:
         # Polars and xlsxwriter tell what the system said in errors of their own.
         told = str(error)
         number = next(
-            (one for one in OF_DISK if f"(os error {one})" in told or f"[Errno {one}]" in told), None
+            (one for one in _OF_DISK if f"(os error {one})" in told or f"[Errno {one}]" in told), None
         )
         if number is None:
             raise

@@ -5,7 +5,6 @@ A file is whole, or as it was before.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -75,9 +74,7 @@ def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
         "strings_to_urls": False,
         "remove_timezone": True,
     }
-    # An archive that a full disk did not take complains once more when it is forgotten.
-    packed = io.BytesIO()
-    book = xlsxwriter.Workbook(packed, options)
+    book = xlsxwriter.Workbook(file, options)
     bold = book.add_format({"bold": True})
     day = book.add_format({"num_format": "yyyy-mm-dd"})
     moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
@@ -103,7 +100,6 @@ def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
     if frame.height and frame.width:
         sheet.autofilter(0, 0, frame.height, frame.width - 1)
     book.close()
-    file.write(packed.getbuffer())
 
 
 def _write_number(sheet: Any, number: int, place: int, value: float) -> None:

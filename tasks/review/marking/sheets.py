@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,11 +76,8 @@ def write_sheets(
     del workbook["Sheet"]
     workbook.active = 1
     workbook.properties.keywords = keywords
-    # An archive that a full disk did not take complains once more when it is forgotten.
-    packed = io.BytesIO()
-    workbook.save(packed)
     with writing_whole(path, SHARED) as draft:
-        draft.write_bytes(packed.getbuffer())
+        workbook.save(draft)
 
 
 def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[SheetRow]:
