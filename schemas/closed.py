@@ -81,6 +81,7 @@ CLOSED_RESOLVED_JUDGEMENTS = _closed(
         columns.OCCASION,
         Column.flag("is_by_person", "Whether a person gave them."),
         _JUDGED_AT,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -101,6 +102,7 @@ CLOSED_UNPARSED_JUDGEMENTS = _closed(
         Column.flag("is_published", "Whether it is the primary judge's."),
         Column.count("attempt", "Attempts until it was given up."),
         _JUDGED_AT,
+        columns.IS_SIMULATED,
     ),
 )
 

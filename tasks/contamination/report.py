@@ -97,7 +97,7 @@ def _test_paired(source: str, pairs: list[dict[str, Any]]) -> dict[str, Any]:
     from scipy.stats import permutation_test
 
     gaps = [float(pair["difference"]) for pair in pairs]
-    mean = compute_mean(gaps)
+    mean = compute_mean(gaps, 1.0)
     p_value = None
     if len(gaps) >= 2 and any(gaps):
         found = permutation_test(

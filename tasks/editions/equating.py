@@ -123,7 +123,7 @@ def equate_edition(
     if scale is not None:
         same_bank = _read_same_bank(read, scale, basis.run["bank_version"], disciplines)
         known = replace(_read_known(read, scale, arranged), same_bank=same_bank)
-    withheld = _find_reason(arranged.rows, known)
+    withheld = _find_reason(arranged.rows, known, len(disciplines))
     if withheld is not None:
         return _withhold(disciplines, arranged, scale, withheld)
     form = None if scale is None else _read_form(read, scale, arranged.formats, disciplines)
@@ -413,9 +413,8 @@ def _make_possible(covariance: Floats) -> Floats:
     return np.asarray(vectors * np.maximum(values, 0.0) @ vectors.T)
 
 
-def _find_reason(rows: GradedRows, known: KnownQuestions | None) -> str | None:
+def _find_reason(rows: GradedRows, known: KnownQuestions | None, disciplines: int) -> str | None:
     """Why these answers cannot be equated; null where they can."""
-    disciplines = rows.discipline_count
     answers = np.bincount(rows.question, weights=rows.weight, minlength=rows.question_count)
     questions = np.bincount(rows.question_discipline, minlength=disciplines)
     if questions.min() < LEAST_QUESTIONS:

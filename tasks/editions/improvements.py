@@ -39,6 +39,16 @@ def write_improvements(lake: Lake, *, is_simulated: bool, since_month: str | Non
     return frame
 
 
+def complete_improvements(lake: Lake, *, is_simulated: bool) -> None:
+    """Compute what moved since the first month, unless it was since the last publication."""
+    spans = lake.read("published_spans", {"since_month": None, "is_simulated": is_simulated})
+    for style, count in spans.group_by("prompt_style").len().iter_rows():
+        shown = lake.run_named("improvement_since", {"prompt_style": style, "simulated": is_simulated})
+        if shown.filter(shown["is_simulated"] == is_simulated).height < count:
+            write_improvements(lake, is_simulated=is_simulated)
+            return
+
+
 @on_one_thread()
 def estimate_improvements(
     read: QueryReader, *, is_simulated: bool, since_month: str | None = None

@@ -26,7 +26,7 @@ from tasks.editions.estimates import (
     estimate_scores,
 )
 from tasks.editions.gates import check_gates, check_overrides, find_provisional, find_shut_gates
-from tasks.editions.improvements import write_improvements
+from tasks.editions.improvements import complete_improvements
 from tasks.editions.judge_checks import describe_checks
 from tasks.editions.series import choose_counted, estimate_series, find_picture_scope
 from tasks.editions.sessions import summarise_sessions
@@ -73,6 +73,7 @@ class Edition:
     """One edition ready to be landed, or as it was landed.
 
     Attributes:
+        is_simulated: whether candidates and judges are.
         is_new: whether this call published it.
         is_outdated: an edition that stands, while what it rests on has changed since.
         frames: table → its rows; empty for one that stands in the lake.
@@ -84,6 +85,7 @@ class Edition:
     edition_id: str
     run_id: str
     month: str
+    is_simulated: bool
     is_new: bool
     is_outdated: bool
     candidate_count: int
@@ -147,14 +149,14 @@ def publish_run(
         # One transaction: what an edition rests on is what was there at one moment (and 34 queries are a third cheaper in it).
         with lake.read_transaction():
             prepared = _prepare(lake.read, settings, run_id, disciplines, asked, hooks)
-        if not prepared.is_new:
-            return prepared
-        hooks.step("freezing it")
-        hooks.before_landing(prepared)
-        # Half of what an edition takes in memory is its basis.
-        prepared = replace(prepared, basis=None)
-        lake.land_together(_list_batches(prepared), stage="publish")
-        write_improvements(lake, is_simulated=bool(prepared.frames["editions"]["is_simulated"][0]))
+        if prepared.is_new:
+            hooks.step("freezing it")
+            hooks.before_landing(prepared)
+            # Half of what an edition takes in memory is its basis.
+            prepared = replace(prepared, basis=None)
+            lake.land_together(_list_batches(prepared), stage="publish")
+        # Also of an edition that stands: who published it may have been killed before this.
+        complete_improvements(lake, is_simulated=prepared.is_simulated)
     return prepared
 
 
@@ -264,6 +266,7 @@ def freeze_edition(
         edition_id=edition_id,
         run_id=str(basis.run["run_id"]),
         month=month,
+        is_simulated=bool(basis.run["is_simulated"]),
         is_new=True,
         is_outdated=False,
         candidate_count=int(head["candidate_count"][0]),
@@ -444,6 +447,7 @@ def _describe_standing(row: Mapping[str, Any], *, is_outdated: bool) -> Edition:
         edition_id=str(row["edition_id"]),
         run_id=str(row["run_id"]),
         month=str(row["month"]),
+        is_simulated=bool(row["is_simulated"]),
         is_new=False,
         is_outdated=is_outdated,
         candidate_count=int(row["candidate_count"]),

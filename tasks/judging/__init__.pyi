@@ -4,7 +4,7 @@ from .addresses import find_address as find_address
 # Names the calls of one session's judgements; responses and registry are read once.
 from .helping import CallFinder as CallFinder
 
-# How far a model's labels agree with people's: responses with both, kappa with interval; shares are in `error_shares`.
+# How far a model's labels agree with people's: responses with both, kappa with interval, shares of classes.
 from .error_samples import compare_labels as compare_labels
 
 # The wordings by which judges in use judge runs of a kind; ours where there are no judges yet.
@@ -12,6 +12,9 @@ from .asking import describe_wordings as describe_wordings
 
 # What judging the answers of a run is expected to cost by judge, by what the answers of its candidates have cost before.
 from .costs import estimate_answers as estimate_answers
+
+# What so many judgements are expected to cost in USD; null when the registry has no price.
+from .costs import estimate_judging as estimate_judging
 
 # Draw failed responses of a judged run by candidate and land `error_samples`; the same again changes nothing.
 from .error_samples import draw_failures as draw_failures

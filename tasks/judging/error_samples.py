@@ -223,7 +223,10 @@ def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[st
 
 
 def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
-    """How far a model's labels agree with people's, the first by name: counts, kappa, interval."""
+    """How far a model's labels agree with people's, the first by name: counts, kappa, interval.
+
+    With the rows of `error_shares` of all candidates of the sample's kind, simulated or not.
+    """
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
     labels = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("error_class").is_not_null())
@@ -253,7 +256,13 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
         "drawn": sample.height,
         "labelled_by_people": people.height,
         "labelled_by_models": models,
+        "shares": _read_shares(lake, is_simulated=bool(sample["is_simulated"][0])),
     }
+
+
+def _read_shares(lake: Lake, *, is_simulated: bool) -> list[dict[str, Any]]:
+    shares = lake.run_named("error_shares", {"simulated": is_simulated})
+    return shares.filter(shares["is_simulated"] == is_simulated).to_dicts()
 
 
 def read_sample(lake: Lake, sample_id: str | None = None) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from schemas.errors import UsageError
 from tasks.gscore.people import compute_sample_agreement
 from tasks.report.frame import Issue, write_page, write_table
 from tasks.report.labels import LABELS
-from tasks.report.panels import NamedQuery, Panel, Source
+from tasks.report.panels import NamedQuery, Panel, Source, choose_shown
 
 EDITION = ["run_id", "profile", "similarity_model"]
 PARTS = ("bleu4", "rouge2", "chrf", "similarity", "accuracy")
@@ -66,12 +66,7 @@ def read_gscore_page(run_named: NamedQuery, include_simulated: bool | None = Non
 
 def _choose(frame: pl.DataFrame, include_simulated: bool | None) -> pl.DataFrame:
     # Threads add up in any order: the last digits would differ from one rendering of the same lake to the next.
-    frame = frame.with_columns(pl.col(pl.Float64).round(9))
-    if include_simulated is True:
-        return frame
-    if include_simulated is False:
-        return frame.filter(~pl.col("is_simulated"))
-    return frame.filter(pl.col("is_simulated") == pl.col("is_simulated").all().over(EDITION))
+    return choose_shown(frame.with_columns(pl.col(pl.Float64).round(9)), include_simulated, EDITION)
 
 
 def _of_edition(frame: pl.DataFrame, key: tuple[object, ...]) -> pl.DataFrame:

@@ -72,6 +72,7 @@ def show_panel(page: str, panel: Panel, folder: Path) -> dict[str, Any]:
         "title": panel.title,
         "about": panel.about,
         "finding": panel.finding,
+        "is_simulated": "is_simulated" in panel.frame.columns and panel.frame["is_simulated"].any(),
         "filled_by": panel.filled_by,
         "is_folded": panel.is_folded,
         "cells": panel.shown_cells,

@@ -38,6 +38,12 @@ class Source:
         """The parameter of queries that choose between real and simulated candidates."""
         return {"simulated": self.include_simulated}
 
+    def read_shown(self, name: str) -> pl.DataFrame:
+        """The rows of a query that does not choose between real and simulated ones itself."""
+        has_real = self.run_named("editions_published", {"simulated": False}).height > 0
+        wanted = False if self.include_simulated is None and has_real else self.include_simulated
+        return choose_shown(self.run_named(name, {}), wanted)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -104,6 +110,19 @@ class Panel:
         return tuple(
             cell for cell in self.cells if cell.kind != "flag" or (has_rows and self.frame[cell.name].any())
         )
+
+
+def choose_shown(
+    frame: pl.DataFrame, include_simulated: bool | None, within: Sequence[str] = ()
+) -> pl.DataFrame:
+    """The rows shown: by default simulated ones only where no real one has the same `within`."""
+    if include_simulated is True or frame.is_empty():
+        return frame
+    is_simulated = pl.col("is_simulated")
+    if include_simulated is False:
+        return frame.filter(~is_simulated)
+    are_all = is_simulated.all()
+    return frame.filter(is_simulated == (are_all.over(*within) if within else are_all))
 
 
 def pick(words: Words, language: Language) -> str:

@@ -45,11 +45,11 @@ def format_change(value: float | None, low: float | None, high: float | None) ->
 
 
 def describe_place(row: Mapping[str, Any], language: Language) -> str:
-    """What the rank range of a row of the leaderboard means, in words."""
+    """What the rank range of a row means in words; `is_alone`: its edition has no other."""
     low, high = row["rank_low"], row["rank_high"]
     if row["score"] is None:
         return label("place_without_score", language)
-    if low is None or high is None:
+    if low is None or high is None or row["is_alone"]:
         return label("place_uncompared", language)
     if low == high:
         return label("place_first" if row["rank"] == 1 else "place_certain", language)

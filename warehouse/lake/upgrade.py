@@ -72,13 +72,11 @@ def _borrow_definitions(settings: Settings, connection: duckdb.DuckDBPyConnectio
     if is_postgres(settings.catalog_address) or has_every_definition(settings, connection):
         return
     _borrow_columns(connection)
-    found = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-    there = {name for (name,) in found}
+    # All of them: one that is there may be worded otherwise, or read one that is.
     for query in order_by_dependency(read_views()):
-        if query.name not in there:
-            # One that reads a table which is to come, too, stays away: the statement that reads it says so.
-            with suppress(duckdb.Error):
-                connection.execute(f"CREATE TEMP VIEW {quote_name(query.name)} AS {query.body}")
+        # One that reads a table which is to come, too, stays away: the statement that reads it says so.
+        with suppress(duckdb.Error):
+            connection.execute(f"CREATE TEMP VIEW {quote_name(query.name)} AS {query.body}")
 
 
 def _borrow_columns(connection: duckdb.DuckDBPyConnection) -> None:

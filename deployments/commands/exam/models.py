@@ -271,7 +271,8 @@ def _try_judge(name: str) -> None:
     """Let a judge judge the built-in control answers, and print what it gave them."""
     import asyncio
 
-    from tasks.judging.controls import TRIAL_CONTROLS, estimate_judging, try_controls
+    from tasks.judging import estimate_judging
+    from tasks.judging.controls import TRIAL_CONTROLS, try_controls
     from tasks.statistics.agreement import describe_faults
     from warehouse.ledger.engine.opening import open_ledger
 

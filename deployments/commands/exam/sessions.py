@@ -156,10 +156,10 @@ def _estimate_judging(summary: dict[str, Any]) -> tuple[list[dict[str, Any]], li
             return [], []
         registry = read_registry(settings.registry_path)
         is_simulated = summary["is_simulated"]
-        counts = summary["calls_by_model"]
+        counts, month = summary["calls_by_model"], summary["month"]
         return (
-            estimate_answers(lake, settings, registry, counts, summary["month"], is_simulated=is_simulated),
-            estimate_controls(lake, settings, registry, is_simulated=is_simulated),
+            estimate_answers(lake, settings, registry, counts, month, is_simulated=is_simulated),
+            estimate_controls(lake, settings, registry, month, is_simulated=is_simulated),
         )
 
 

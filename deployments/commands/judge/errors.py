@@ -113,8 +113,6 @@ def report(sample: Sample = "") -> None:
     """
     with open_lake(load_settings(), read_only=True) as lake:
         found = compare_labels(lake, sample or None)
-        # The sample may be of simulated candidates, also beside real ones.
-        shares = lake.run_named("error_shares", {"simulated": True}).to_dicts()
     lines = [
         f"Sample {found['sample_id']}: {found['drawn']} drawn, {found['labelled_by_people']} labelled by people."
     ]
@@ -126,6 +124,6 @@ def report(sample: Sample = "") -> None:
     lines += [
         f"{row['model']}: {row['error_class']} {row['error_share']:.0f}% of {row['labelled_count']} "
         f"({row['error_share_low']:.0f} to {row['error_share_high']:.0f})"
-        for row in shares
+        for row in found["shares"]
     ]
-    print_result({**found, "shares": shares}, lines=lines)
+    print_result(found, lines=lines)

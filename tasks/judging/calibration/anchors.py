@@ -16,6 +16,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.calibration.ratings import draw_rating_sample
+from tasks.judging.costs import compute_mean_cost, read_past_costs
 from tasks.judging.judge import MOST_TRIES, PutResponse
 from tasks.judging.landing import read_put_responses
 from tasks.models import CallFailed, CallRequest, ModelClient, SharedClient, read_call_frames
@@ -37,8 +38,8 @@ class DriftSummary:
     """What a month's look at the judges came to.
 
     Attributes:
-        anchor_set: the set; empty where none was drawn.
-        judges: judges that have judged the set in this month.
+        anchor_set: the set, or the two sets; empty where none was drawn.
+        judges: judges that have judged theirs in this month.
         alarms: those of them that have changed.
         failure: why the look was not finished, in a sentence; null where it was.
     """
@@ -92,7 +93,7 @@ def draw_anchors(
 async def watch_judges(
     ledger: Ledger, lake: Lake, settings: Settings, registry: Registry, month: str
 ) -> DriftSummary:
-    """Let every judge in use judge the anchor set drawn last, once a month.
+    """Let every judge in use judge the anchor set in use (`read_sets`), once a month.
 
     What the set says of the judges is landed.
 
@@ -101,82 +102,79 @@ async def watch_judges(
     budget that is spent all of it; the next one continues there. A response that a judge does not take has no stars, unless it does not
     take most.
     """
-    found = read_last_set(lake)
-    if found is None:
-        return DriftSummary()
-    name, anchors = found
-    summary = DriftSummary(anchor_set=name)
-    if anchors.is_empty():
-        summary.failure = (
-            f"The texts of all responses of the anchor set {name!r} were erased, so that no judge can be watched by it. Draw another "
-            "with `proctor drift draw`."
-        )
-        return summary
-    responses = _read_responses(lake, anchors)
-    run_id = name_drift_run(name, month)
-    what = f"judging the anchor set {name}"
-    with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=compute_patience()):
-        for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
-            client = SharedClient(ledger, settings, run_id, settings.budget_usd)
-            try:
-                # Of a judge that fails nothing more is sent once its own client is left.
-                async with client:
-                    summary.judged += await _judge_month(ledger, lake, client, judge, name, month, responses)
-            except (CallFailed, BudgetError) as error:
-                summary.failure = summary.failure or str(error)
-                if isinstance(error, BudgetError):
-                    break
-                continue
-            finally:
-                summary.calls.update(client.counts)
-            summary.judges.append(judge.name)
-            if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
-                summary.alarms.append(judge.name)
+    sets = read_sets(lake)
+    summary = DriftSummary(anchor_set=", ".join(sets))
+    for name, anchors in sets.items():
+        if anchors.is_empty():
+            summary.failure = (
+                f"The texts of all responses of the anchor set {name!r} were erased, so that no judge can be watched by it. Draw "
+                "another with `proctor drift draw`."
+            )
+            continue
+        responses = _read_responses(lake, anchors)
+        run_id = name_drift_run(name, month)
+        what = f"judging the anchor set {name}"
+        with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=compute_patience()):
+            for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
+                client = SharedClient(ledger, settings, run_id, settings.budget_usd)
+                try:
+                    # Of a judge that fails nothing more is sent once its own client is left.
+                    async with client:
+                        summary.judged += await _judge_month(
+                            ledger, lake, client, judge, name, month, responses
+                        )
+                except (CallFailed, BudgetError) as error:
+                    summary.failure = summary.failure or str(error)
+                    if isinstance(error, BudgetError):
+                        break
+                    continue
+                finally:
+                    summary.calls.update(client.counts)
+                summary.judges.append(judge.name)
+                if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
+                    summary.alarms.append(judge.name)
     return summary
 
 
-def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
-    """The anchor set drawn last and those of its responses that were not erased; null for none."""
+def read_sets(lake: Lake) -> dict[str, pl.DataFrame]:
+    """The anchor sets in use by name, each without responses whose texts were erased.
+
+    That is the one drawn last and, where it is of simulated responses, the last of real ones beside it: a trial takes no real
+    judge out of sight.
+    """
     anchors = lake.read("anchor_sets")
-    if anchors.is_empty():
-        return None
-    name = str(anchors["anchor_set"][-1])
-    own = anchors.filter(pl.col("anchor_set") == name)
-    erased = lake.read("erased_sessions", {"session_ids": own["session_id"].unique().to_list()})
-    return name, own.join(erased, on="session_id", how="anti", maintain_order="left")
+    real = anchors.filter(~pl.col("is_simulated"))
+    sets: dict[str, pl.DataFrame] = {}
+    for name in dict.fromkeys(str(one) for drawn in (real, anchors) for one in drawn["anchor_set"].tail(1)):
+        own = anchors.filter(pl.col("anchor_set") == name)
+        erased = lake.read("erased_sessions", {"session_ids": own["session_id"].unique().to_list()})
+        sets[name] = own.join(erased, on="session_id", how="anti", maintain_order="left")
+    return sets
 
 
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
     """What the month's look at each judge will cost.
 
-    It gives the calls still to be made, and USD at the mean cost of the judge's judgements.
-
-    The cost is null for a judge whose judgements never had a price.
+    It gives the calls still to be made, and USD at the mean cost of the judge's judgements in the year before; null where none
+    had a price.
     """
-    found = read_last_set(lake)
-    if found is None:
-        return []
-    name, anchors = found
-    if anchors.is_empty():
-        return []
-    judges = list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0]))
-    costs = dict(
-        lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})
-        .select("model", "cost_usd")
-        .iter_rows()
-    )
     rows: list[dict[str, object]] = []
-    for judge in judges:
-        calls = anchors.height * len(_list_waiting(lake, judge, name, month))
-        cost = costs.get(judge.name)
-        rows.append(
-            {
-                "anchor_set": name,
-                "judge": judge.name,
-                "call_count": calls,
-                "cost_usd": None if cost is None else calls * cost,
-            }
-        )
+    for name, anchors in read_sets(lake).items():
+        if anchors.is_empty():
+            continue
+        judges = list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0]))
+        past = read_past_costs(lake, judges, month)
+        for judge in judges:
+            calls = anchors.height * len(_list_waiting(lake, judge, name, month))
+            cost = compute_mean_cost(past[judge.name])
+            rows.append(
+                {
+                    "anchor_set": name,
+                    "judge": judge.name,
+                    "call_count": calls,
+                    "cost_usd": None if cost is None else calls * cost,
+                }
+            )
     return rows
 
 

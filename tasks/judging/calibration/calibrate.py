@@ -261,7 +261,7 @@ def _describe(pairs: pl.DataFrame) -> dict[str, object]:
     people, machine = pairs["agreed_stars"].to_list(), pairs["judged_stars"].to_list()
     share = compute_share(sum(a == b for a, b in zip(people, machine, strict=True)), len(people))
     gaps = (pairs["judged_stars"] - pairs["mean_stars"]).to_list()
-    bias = compute_mean(gaps)
+    bias = compute_mean(gaps, STARS[-1])
     described: dict[str, object] = {
         "pair_count": len(people),
         "agreement_rate": share.value,

@@ -86,7 +86,9 @@ def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
         left_out=marks.height - both.height,
         step=step,
         agreement=compute_share(sum(a == b for a, b in zip(one, other, strict=True)), both.height),
-        bias=compute_mean((both["second"] - both["first"]).to_list()),
+        bias=compute_mean(
+            (both["second"] - both["first"]).to_list(), max(step, float(values[-1] - values[0]))
+        ),
         kappas={
             weighting: compute_kappa_interval(one, other, max(count, 2), weighting)
             for weighting in WEIGHTINGS

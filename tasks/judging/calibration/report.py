@@ -29,9 +29,14 @@ def read_calibration(lake: Lake, occasion: str, least_ratings: int) -> dict[str,
 
     It has the occasion's judges with agreement, bias and kappas over all rounds, their differences, what they give for the
     form of a response, their weights in the last jury of the runs that the responses are of, how far the raters agree with each
-    other, and the judge that agrees most on at least `least_ratings` responses over all occasions (None where there is none).
+    other, and the judge that agrees most on at least `least_ratings` responses over all occasions of the kind, real or simulated (None
+    where there is none).
     """
     groups = lake.run_named("judge_groups", {"occasion": occasion, "kind": "all"})
+    # Who judges trials is no judge of what is not one.
+    known = lake.run_named("judge_calibration")
+    alike = known.filter(known["is_simulated"].is_in(groups["is_simulated"].implode()))
+    calibrations = lake.read("calibrations").join(alike, on=["occasion", "judge"], how="semi")
     return {
         "judges": groups.to_dicts(),
         "differences": lake.run_named("judge_choice", {"occasion": occasion}).to_dicts(),
@@ -40,16 +45,17 @@ def read_calibration(lake: Lake, occasion: str, least_ratings: int) -> dict[str,
         "raters": compute_rater_agreement(
             lake.read("calibration_ratings", {"occasion": occasion})
         ).to_dicts(),
-        "primary_judge": choose_primary_judge(lake.read("calibrations"), least_ratings),
+        "primary_judge": choose_primary_judge(calibrations, least_ratings),
     }
 
 
 def _read_jury(lake: Lake, occasion: str) -> list[dict[str, Any]]:
-    months = lake.read("calibration_drawn", {"occasion": occasion})["month"]
-    if months.is_empty():
+    drawn = lake.read("calibration_drawn", {"occasion": occasion})
+    if drawn.is_empty():
         return []
-    found = lake.run_named("jury_weights", {"month": months.max(), "simulated": True})
-    return found.filter(found["discipline"] == "all").to_dicts()
+    found = lake.run_named("jury_weights", {"month": drawn["month"].max(), "simulated": True})
+    is_alike = found["is_simulated"].is_in(drawn["is_simulated"].implode())
+    return found.filter(is_alike & (found["discipline"] == "all")).to_dicts()
 
 
 def describe_calibration(found: dict[str, Any]) -> list[str]:

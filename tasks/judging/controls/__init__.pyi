@@ -1,9 +1,6 @@
 # What the control answers of a run are still to cost at each judge: calls, and USD.
 from .trials import estimate_controls as estimate_controls
 
-# What so many judgements are expected to cost in USD; null when the registry has no price.
-from .trials import estimate_judging as estimate_judging
-
 # Runs that are not published and of which a judge was asked for control answers that have not landed.
 from .landing import find_begun_controls as find_begun_controls
 

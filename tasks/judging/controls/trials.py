@@ -14,9 +14,9 @@ from schemas.vocabulary import LANGUAGES
 from tasks.judging.addresses import Trial
 from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.controls.drawing import ControlQuestion, count_asked, draw_controls
+from tasks.judging.costs import compute_mean_cost, estimate_judging, read_past_costs
 from tasks.judging.judge import MOST_TRIES, ask_stars
 from tasks.models import CallRequest, ModelClient
-from tasks.models.budget import compute_cost
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.questions import QuestionContent
 from tasks.statistics.agreement import ControlVerdict, compute_controls
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 PURPOSE: Final = "judge_trial"
 TRIAL_CONTROLS: Final = 30
-# What one judgement is expected to take; it serves only for what is said before.
-_TOKENS: Final = (900, 150)
 _SEED: Final = "control trial 1"
 _FILE = Path(__file__).with_name("questions.yaml")
 
@@ -77,12 +75,6 @@ def list_control_trials() -> list[Trial]:
     ]
 
 
-def estimate_judging(judge: RegisteredModel, count: int) -> float | None:
-    """What so many judgements are expected to cost in USD; null when the registry has no price."""
-    cost = compute_cost(judge, *_TOKENS)
-    return None if cost is None else cost * count
-
-
 async def try_controls(
     ledger: Ledger, settings: Settings, judge: RegisteredModel
 ) -> tuple[ControlVerdict, list[dict[str, Any]]]:
@@ -116,21 +108,14 @@ def list_built_in(language: str) -> list[ControlQuestion]:
 
 
 def estimate_controls(
-    lake: Lake, settings: Settings, registry: Registry, *, is_simulated: bool
+    lake: Lake, settings: Settings, registry: Registry, month: str, *, is_simulated: bool
 ) -> list[dict[str, object]]:
     """What control answers add by judge: calls, and USD by past cost, else by price, or null."""
     judges = list_judges(registry, settings, is_simulated=is_simulated)
-    costs = dict(
-        lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})
-        .select("model", "cost_usd")
-        .iter_rows()
-    )
     count = count_asked(settings.judge_controls)
-    return [
-        {
-            "judge": judge.name,
-            "call_count": count,
-            "cost_usd": costs[judge.name] * count if judge.name in costs else estimate_judging(judge, count),
-        }
-        for judge in judges
-    ]
+    rows: list[dict[str, object]] = []
+    for judge, past in zip(judges, read_past_costs(lake, judges, month).values(), strict=True):
+        mean = compute_mean_cost(past)
+        cost = estimate_judging(judge, count) if mean is None else mean * count
+        rows.append({"judge": judge.name, "call_count": count, "cost_usd": cost})
+    return rows

@@ -31,7 +31,7 @@ def _read_points(source: Source) -> Panel:
 
 
 def _read_months(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("cost_by_month", {}))
+    frame = round_last_digits(source.read_shown("cost_by_month"))
     finding = None
     if frame.height:
         totals = frame.group_by("month").agg(pl.col("cost_usd").sum()).sort("month")
@@ -41,7 +41,7 @@ def _read_months(source: Source) -> Panel:
 
 
 def _read_models(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("cost_by_model", {}))
+    frame = round_last_digits(source.read_shown("cost_by_model"))
     finding = None
     if frame.height:
         totals = (

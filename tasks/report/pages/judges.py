@@ -29,7 +29,7 @@ def read_judges(source: Source) -> list[Panel]:
 
 
 def _read_calibration(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("judge_calibration", {})).with_columns(
+    frame = round_last_digits(source.read_shown("judge_calibration")).with_columns(
         name=pl.format("{} ({})", "judge", "prompt_version"), series=pl.format("{} / {}", "occasion", "round")
     )
     finding = None
@@ -52,7 +52,7 @@ def _name_occasion(occasion: str) -> Words:
 
 
 def _read_choice(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("judge_choice", {}))
+    frame = round_last_digits(source.read_shown("judge_choice"))
     finding = None
     if frame.height:
         first = _keep_latest(frame).row(0, named=True)
@@ -62,7 +62,7 @@ def _read_choice(source: Source) -> Panel:
 
 
 def _read_bias(source: Source) -> Panel:
-    found = round_last_digits(source.run_named("judge_groups", {}))
+    found = round_last_digits(source.read_shown("judge_groups"))
     frame = found.filter(pl.col("group_kind") != "all") if found.height else found
     finding = None
     if frame.height:
@@ -74,7 +74,7 @@ def _read_bias(source: Source) -> Panel:
 
 
 def _read_confusion(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("judge_confusion", {}))
+    frame = round_last_digits(source.read_shown("judge_confusion"))
     finding = None
     if frame.height:
         latest = _keep_latest(frame)
@@ -87,7 +87,7 @@ def _read_confusion(source: Source) -> Panel:
 
 
 def _read_agreement(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("judge_agreement", {})).with_columns(
+    frame = round_last_digits(source.read_shown("judge_agreement")).with_columns(
         series=pl.format("{} – {}", "judge_a", "judge_b")
     )
     finding = None
@@ -117,7 +117,7 @@ def _read_disagreements(source: Source) -> Panel:
 
 
 def _read_drift(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("judge_drift_history", {})).with_columns(
+    frame = round_last_digits(source.read_shown("judge_drift_history")).with_columns(
         series=pl.format("{} ({})", "judge", "anchor_set")
     )
     finding = None

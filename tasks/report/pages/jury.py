@@ -54,7 +54,7 @@ def _read_scores(source: Source, page: PageData, name: str, estimator: str, flag
 
 
 def _read_style(source: Source) -> Panel:
-    frame = round_last_digits(source.run_named("judge_style", {}))
+    frame = round_last_digits(source.read_shown("judge_style"))
     known = frame.filter(pl.col("effect").is_not_null())
     months = known.filter(pl.col("occasion") != "first")["occasion"]
     drawn = known.filter(pl.col("occasion") == (months.max() or "first"))

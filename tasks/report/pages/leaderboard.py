@@ -63,7 +63,9 @@ def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
         "families": history["family"].drop_nulls().unique().sort().to_list(),
         "rows": [
             row | _describe_row(row)
-            for row in opened.with_columns(pl.selectors.float().round(4)).iter_rows(named=True)
+            for row in opened.with_columns(
+                pl.selectors.float().round(4), is_alone=pl.col("score").count().over("edition_id") == 1
+            ).iter_rows(named=True)
         ],
         "editions": [
             _describe_edition(part) for part in opened.partition_by("edition_id", maintain_order=True)

@@ -10,7 +10,7 @@
   function placeOf(edition, row) {
     var low = edition.rank_low[row], high = edition.rank_high[row];
     if (edition.score[row] === null) { return b.spoken("place_without_score"); }
-    if (low === null || high === null) { return b.spoken("place_uncompared"); }
+    if (low === null || high === null || edition.model.length === 1) { return b.spoken("place_uncompared"); }
     if (low === high) { return b.spoken(edition.rank[row] === 1 ? "place_first" : "place_certain"); }
     return b.spoken(high - low === 1 ? "place_shared_with_one" : "place_shared", { count: high - low });
   }

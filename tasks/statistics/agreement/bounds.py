@@ -11,6 +11,7 @@ from schemas.lazy import np
 from tasks.statistics.agreement.raters import Weighting
 
 _CONFIDENCE = 0.95
+_ALIKE = 1e-12
 _REACH = NormalDist().inv_cdf(1 - (1 - _CONFIDENCE) / 2)
 
 
@@ -53,16 +54,29 @@ def compute_share(count: float, total: float) -> Bounded:
     return Bounded(share, max(0.0, centre - reach), min(1.0, centre + reach))
 
 
-def compute_mean(values: Sequence[float]) -> Bounded | None:
-    """A mean with its interval by Student's t; null for fewer than two values."""
+def compute_mean(values: Sequence[float], most: float) -> Bounded | None:
+    """A mean of differences of at most `most` with its interval by Student's t; null below two.
+
+    Where all are alike their spread is 0 and says nothing: the interval then reaches as far as a share of the largest could have
+    stayed unseen.
+    """
     from scipy.special import stdtrit
 
     if len(values) < 2:
         return None
     found = np.asarray(values, dtype=float)
-    mean, se = float(found.mean()), float(found.std(ddof=1) / math.sqrt(len(found)))
+    mean = float(found.mean())
+    if float(np.ptp(found)) < _ALIKE:
+        unseen = _find_unseen(len(found))
+        return Bounded(mean, mean - unseen * (mean + most), mean + unseen * (most - mean))
+    se = float(found.std(ddof=1) / math.sqrt(len(found)))
     reach = float(stdtrit(len(found) - 1, 1 - (1 - _CONFIDENCE) / 2)) * se
-    return Bounded(mean, mean - reach, mean + reach)
+    return Bounded(mean, max(-most, mean - reach), min(most, mean + reach))
+
+
+def _find_unseen(count: int) -> float:
+    """The largest share q of others that so many may leave unseen, (1 - q)^n = 2.5%."""
+    return float(1.0 - ((1 - _CONFIDENCE) / 2) ** (1.0 / count))
 
 
 def compute_kappa_interval(
@@ -71,7 +85,7 @@ def compute_kappa_interval(
     """Cohen's kappa with its large-sample interval (Fleiss and others 1969); null if undefined.
 
     Ratings are categories from 0. Where all agree that error is 0 and says nothing: the interval then reaches as far as a
-    share q of disagreements could have stayed unseen, (1 - q)^n = 2.5%.
+    share of disagreements could have stayed unseen.
     """
     count = len(first)
     if count == 0:
@@ -87,8 +101,7 @@ def compute_kappa_interval(
         return None
     kappa = (observed - chance) / (1.0 - chance)
     if observed >= 1.0 - 1e-12:
-        unseen = 1.0 - ((1 - _CONFIDENCE) / 2) ** (1.0 / count)
-        return Bounded(1.0, max(-1.0, 1.0 - unseen / (1.0 - chance)), 1.0)
+        return Bounded(1.0, max(-1.0, 1.0 - _find_unseen(count) / (1.0 - chance)), 1.0)
     margin = (weight @ columns)[:, None] + (rows @ weight)[None, :]
     inner = (weight * (1.0 - chance) - margin * (1.0 - observed)) ** 2
     spread = float((share * inner).sum()) - (observed * chance - 2.0 * chance + observed) ** 2

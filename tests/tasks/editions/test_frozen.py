@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import replace
 from threading import Thread
 from typing import Any
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -16,7 +17,8 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publish_module
-from tasks.editions.publish import Edition, Revision, publish_run
+from tasks.editions.basis import read_basis
+from tasks.editions.publish import Edition, Revision, freeze_edition, publish_run
 from tasks.statistics import on_one_thread
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
@@ -195,8 +197,17 @@ def test_a_closed_run_that_nobody_answered_is_not_sent_to_the_judges(season: Lak
         publish(season, "empty")
 
 
-def test_the_month_before_gives_the_change_and_the_standing(published: Lake) -> None:
-    june, july = publish(published, JUNE), publish(published, JULY)
+def test_the_month_before_gives_the_change_and_the_standing(
+    published: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    june = publish(published, JUNE)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(publish_module, "complete_improvements", Mock(side_effect=KeyboardInterrupt))
+        publish(published, JULY)
+    # What was not told of the change since the first month is told by publishing again.
+    assert published.run_named("improvement_since").is_empty()
+    july = publish(published, JULY)
+    assert set(published.run_named("improvement_since")["to_month"]) == {"2025-07"}
     trend = published.run_named("monthly_trend").filter(pl.col("month") == "2025-07")
     boards = {
         edition.month: {row["model"]: row["score"] for row in leaderboard(published, edition.month)}
@@ -259,6 +270,19 @@ def test_a_run_with_an_open_session_is_not_published(season: Lake) -> None:
     with pytest.raises(GateError, match=r"incomplete: sessions of it are open, and nothing of them is here"):
         publish(season, JULY)
     assert season.read("run_revisions", {"run_id": JULY}).is_empty()
+
+
+def test_an_edition_of_which_nothing_could_be_read_has_no_stars_and_no_place_on_the_scale(
+    season: Lake,
+) -> None:
+    basis = read_basis(season.read, JUNE, EXAMINED_DISCIPLINES)
+    unread = basis.answers.with_columns(
+        stars=pl.lit(None, dtype=pl.Int8),
+        score_status=pl.lit("unparsed").cast(basis.answers.schema["score_status"]),
+    )
+    found = freeze_edition(season.read, replace(basis, answers=unread), now=dt.datetime.now(dt.UTC)).frames
+    assert set(found["edition_scores"]["score"]) == {0.0}
+    assert set(found["edition_fits"]["withheld"]) == {"questions"}
 
 
 def test_settings_are_those_of_the_run(settings: Settings, season: Lake) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from openpyxl import load_workbook
 
@@ -108,6 +109,16 @@ def test_people_confirm_or_correct_and_their_labels_go_before_a_models(room: Roo
         assert 0 <= share["error_share_low"] <= share["error_share"] <= share["error_share_high"] <= 100
     by_discipline = room.lake.run_named("error_shares_by_discipline").to_dicts()
     assert sum(row["label_count"] for row in by_discipline) == drawn.height
+    # A sample of real failures after it: each is told with the shares of its own kind.
+    labels = room.lake.query("select * exclude (landing_unit) from error_labels where not is_human")
+    later = {"session_id": pl.lit("s2"), "model": pl.lit("real")}
+    real = drawn.with_columns(
+        **later, sample_id=pl.lit("later"), is_simulated=False, drawn_at=pl.col("drawn_at").dt.offset_by("1d")
+    )
+    room.lake.land("error_samples", "later", real)
+    room.lake.land("error_labels", "later/next-judge", labels.with_columns(**later))
+    for sample, model in (("later", "real"), (None, "real"), ("run-1", "sim")):
+        assert {row["model"] for row in compare_labels(room.lake, sample)["shares"]} == {model}
 
 
 def test_a_class_that_is_none_is_refused_by_its_place(room: Room, tmp_path: Path) -> None:

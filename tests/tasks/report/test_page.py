@@ -16,6 +16,8 @@ from tasks.report.board_data import describe_board
 from tasks.report.charts import draw_trend, spread_apart, write_spec
 from tasks.report.frame import SITE_PAGES
 from tasks.report.labels import LABELS
+from tasks.report.pages.cost import read_cost
+from tasks.report.pages.judges import read_judges
 from tasks.report.pages.trends import read_trends
 from tasks.report.panels import NamedQuery, Source
 from tests.tasks.report.conftest import NOON, OpenSeason, render_leaderboard
@@ -292,11 +294,20 @@ def test_no_query_tells_of_simulated_candidates_beside_real_ones_unless_asked_fo
             if any(texts):
                 unsaid |= {name} - ({name} if "is_simulated" in frame.columns else set())
                 unasked |= {name} if not asked else set()
-    of_costs, of_judges = {"cost_by_model", "cost_by_team"}, {"judge_means", "judge_control_answers"}
     # What was paid was paid; what judges did is told month by month.
-    assert unasked == of_costs | of_judges | {"resolved_judgements"}
-    # Closed months of the last are frozen without it.
-    assert unsaid == of_costs | {"resolved_judgements"}
+    assert unasked == {
+        *("cost_by_model", "cost_by_team"),
+        *("judge_means", "judge_control_answers", "resolved_judgements"),
+    }
+    assert unsaid == set()
+    # The pages show of them what they show of candidates.
+    for panel in (*read_judges(Source(run_named)), *read_cost(Source(run_named))):
+        assert panel.frame.is_empty() or not panel.frame["is_simulated"].any(), panel.name
+    assert {panel.name for panel in read_cost(Source(run_named)) if panel.frame.height} == {
+        "points",
+        "months",
+        "models",
+    }
 
 
 def build_both(real_month: str, simulated_month: str) -> dict[str, pl.DataFrame]:

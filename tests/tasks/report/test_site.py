@@ -61,6 +61,14 @@ def test_a_name_is_text_in_the_table_the_sentence_and_the_figure(tmp_path: Path)
     assert shown.xpath("//div[@class='fig']/@data-en") == [HOSTILE]
     assert pl.read_csv(tmp_path / "data" / "errors-odd.csv").rows() == [(HOSTILE, 1.5)]
     assert "FROM" in shown.xpath("string(//pre)")
+    # Simulated rows say so on a page that is not simulated as a whole.
+    assert not shown.xpath("//section//span[@class='tag warn']")
+    trial = replace(panel, frame=frame.with_columns(is_simulated=True))
+    write_panels(Issue(tmp_path), page, [trial], is_simulated=False)
+    assert len(read_page(path).xpath("//section//span[@class='tag warn']")) == 1
+    # Rows that no sentence sums up, as those of a single resample, are drawn under the panel's title.
+    write_panels(Issue(tmp_path), page, [replace(panel, finding=None)], is_simulated=False)
+    assert read_page(path).xpath("//div[@class='fig']/@data-en") == ["A"]
     # What no query gives any more (a model that another team has now) is not in the folder either.
     write_panels(Issue(tmp_path), page, [replace(panel, frame=frame.clear())], is_simulated=False)
     assert not (tmp_path / "data" / "errors-odd.csv").exists()

@@ -67,11 +67,15 @@ def test_a_share_has_wilsons_interval() -> None:
 
 
 def test_a_mean_of_one_value_has_no_error() -> None:
-    assert compute_mean([1.0]) is None
-    found = compute_mean([0.0, 0.0, 1.0, 1.0])
+    assert compute_mean([1.0], 3) is None
+    found = compute_mean([0.0, 0.0, 1.0, 1.0], 3)
     assert found is not None
     # t with 3 degrees of freedom, 3.182446; se = 0.5774 / 2.
     assert (found.value, found.high - found.value) == pytest.approx((0.5, 3.182446 * 0.2886751), abs=1e-5)
+    # Two that are alike say little: with a share of 84% others both are alike in 2.5% of draws.
+    alike = compute_mean([1.0, 1.0], 3)
+    assert alike is not None
+    assert (alike.low, alike.high) == pytest.approx((1 - 0.8418861 * 4, 1 + 0.8418861 * 2), abs=1e-6)
 
 
 def test_two_judges_that_differ_on_few_responses_are_compared_on_those() -> None:

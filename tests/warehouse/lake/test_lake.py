@@ -419,7 +419,12 @@ def test_a_lake_of_an_earlier_version_gains_new_tables_columns_and_views(setting
             connection.execute("CREATE VIEW departed AS SELECT 1 AS one")
             connection.execute("COMMENT ON VIEW departed IS 'A mart that is gone. [definition 0123456789ab]'")
             connection.execute("CREATE VIEW mine AS SELECT 1 AS one")
+            connection.execute("CREATE OR REPLACE VIEW current_editions AS SELECT 1 AS one")
 
+    # Who only reads has it all meanwhile.
+    with open_lake(settings, read_only=True) as lake:
+        assert lake.query("SELECT closed_at FROM sessions").rows() == [(None,)]
+        assert lake.run_named("standings").is_empty()
     with open_lake(settings) as lake:
         assert lake.query("SELECT session_id, closed_at FROM sessions").rows() == [("session-0", None)]
         assert lake.query("SELECT count(*) FROM replays").item() == 0

@@ -37,6 +37,8 @@ def find_values(fetch: Fetch, names: Collection[str]) -> dict[str, object]:
         found["real_month"] = _find_judged_month(fetch, "AND NOT is_simulated")
     if "jury_month" in names:
         found["jury_month"] = fetch("SELECT max(month) FROM jury_scores")[0][0]
+    if "real_jury_month" in names:
+        found["real_jury_month"] = fetch("SELECT max(month) FROM jury_scores WHERE NOT is_simulated")[0][0]
     if "open_from" in names:
         found["open_from"], found["open_to"] = _find_open_months(fetch)
     return found

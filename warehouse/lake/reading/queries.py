@@ -30,14 +30,15 @@ _WORD = re.compile(r"\b[a-z_]+\b")
 # What a parameter without a number for its default is taken for.
 _CAST = re.compile(r"\$([a-z_]+)::(BOOLEAN|BIGINT|INTEGER)\b")
 _PARAMETER_USED = re.compile(r"\$([a-z_][a-z0-9_]*)")
-# What a query takes for the month that was judged last (also of real candidates), or has a jury, and what a lake finds of it
+# What a query takes for the month that was judged last, or has a jury (also of real candidates), and what a lake finds of it
 # (`months.py`): a month that is named reaches the scan, one that is looked up in the same statement does not.
 _LATEST = {
     "(SELECT max(month) FROM judgements)": "$judged_month",
     "(SELECT max(month) FROM judgements WHERE NOT is_simulated)": "$real_month",
     "(SELECT max(month) FROM jury_scores)": "$jury_month",
+    "(SELECT max(month) FROM jury_scores WHERE NOT is_simulated)": "$real_jury_month",
 }
-FOUND = ("judged_month", "real_month", "jury_month", "open_from", "open_to")
+FOUND = ("judged_month", "real_month", "jury_month", "real_jury_month", "open_from", "open_to")
 _PARAMETER_LINE = re.compile(
     rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
 )

@@ -12,9 +12,10 @@ SELECT
     sum(output_token_count)::BIGINT AS output_token_count,
     sum(cost_usd) AS cost_usd,
     sum(cost_usd) / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
-    sum(unpriced_count)::BIGINT AS unpriced_count
+    sum(unpriced_count)::BIGINT AS unpriced_count,
+    is_simulated
 FROM monthly_costs
 WHERE ($from_month::VARCHAR IS NULL OR month >= $from_month)
     AND ($through_month::VARCHAR IS NULL OR month <= $through_month)
-GROUP BY model, purpose
-ORDER BY cost_usd DESC, model, purpose
+GROUP BY model, purpose, is_simulated
+ORDER BY cost_usd DESC, model, purpose, is_simulated

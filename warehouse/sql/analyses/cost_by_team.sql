@@ -27,8 +27,11 @@ last_runs AS (
 owned AS (
     SELECT
         c.*,
-        CASE WHEN m.model IS NOT NULL THEN m.team ELSE l.team END AS team
+        CASE WHEN m.model IS NOT NULL THEN m.team ELSE l.team END AS team,
+        coalesce(r.is_simulated, s.model IS NOT NULL) AS is_simulated
     FROM charged AS c
+    LEFT JOIN runs AS r ON r.run_id = c.run_id
+    LEFT JOIN simulated_models AS s ON s.model = c.model
     LEFT JOIN models AS m ON m.run_id = c.run_id AND m.model = c.model
     LEFT JOIN last_runs AS l ON l.model = c.model
 )
@@ -43,8 +46,9 @@ SELECT
     sum(input_tokens)::BIGINT AS input_token_count,
     sum(output_tokens)::BIGINT AS output_token_count,
     coalesce(sum(cost_usd), 0) + coalesce(sum(extra_usd), 0) AS cost_usd,
-    count(*) FILTER (cost_usd IS NULL) AS unpriced_count
+    count(*) FILTER (cost_usd IS NULL) AS unpriced_count,
+    is_simulated
 FROM owned
 WHERE $team::VARCHAR IS NULL OR team = $team::VARCHAR
-GROUP BY month, team, model, purpose
-ORDER BY month, team NULLS LAST, model, purpose
+GROUP BY month, team, model, purpose, is_simulated
+ORDER BY month, team NULLS LAST, model, purpose, is_simulated

@@ -15,8 +15,12 @@ SELECT
     max(kappa) AS highest_kappa,
     count(kappa) AS candidate_count,
     count(*) - count(kappa) AS undefined_count,
-    sum(pair_count)::BIGINT AS pair_count
-FROM calibration
+    sum(pair_count)::BIGINT AS pair_count,
+    coalesce(
+        (SELECT bool_and(p.is_simulated) FROM calibration_pairs AS p WHERE p.occasion = c.occasion AND p.judge = c.judge),
+        false
+    ) AS is_simulated
+FROM calibration AS c
 WHERE weighting = coalesce($weighting::VARCHAR, 'none')
 GROUP BY judge, prompt_version, occasion, round, weighting
 ORDER BY occasion, round, mean_kappa DESC NULLS LAST, judge, prompt_version

@@ -10,7 +10,8 @@ SELECT
     agreed_stars,
     judged_stars,
     count(*) AS response_count,
-    count(*) / sum(count(*)) OVER (PARTITION BY judge, prompt_version, occasion, agreed_stars) AS share
+    count(*) / sum(count(*)) OVER (PARTITION BY judge, prompt_version, occasion, agreed_stars) AS share,
+    bool_and(is_simulated) AS is_simulated
 FROM calibration_pairs
 WHERE occasion = coalesce($occasion::VARCHAR, occasion)
 GROUP BY judge, prompt_version, occasion, agreed_stars, judged_stars

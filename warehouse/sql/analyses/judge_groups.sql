@@ -6,8 +6,12 @@
 -- No rows: no judge was compared with people: `proctor calibrate draw RUN --raters …`, stars by people, then `proctor calibrate report`.
 SELECT
     * EXCLUDE (landing_unit),
-    coalesce(bias_low > 0 OR bias_high < 0, false) AS is_biased
-FROM calibration_groups
+    coalesce(bias_low > 0 OR bias_high < 0, false) AS is_biased,
+    coalesce(
+        (SELECT bool_and(p.is_simulated) FROM calibration_pairs AS p WHERE p.occasion = c.occasion AND p.judge = c.judge),
+        false
+    ) AS is_simulated
+FROM calibration_groups AS c
 WHERE occasion = coalesce($occasion::VARCHAR, occasion)
     AND group_kind = coalesce($kind::VARCHAR, group_kind)
     AND round = $round

@@ -2,7 +2,7 @@
 -- One row per response of a published run, the furthest first. judged_stars are those of the edition's first judge; jury_stars the mean of
 -- those that the jury finds possible. A response that people rated has their stars.
 -- Parameters: $month (default null), $limit (default 100), $simulated (default null)
--- A null month is the latest that has a jury.
+-- A null month is the latest that has a jury, of real candidates where there are any.
 -- Shown: model, session_id, seq, discipline, judged_stars, jury_stars, distance, is_rated
 -- No rows: no published run was judged by two judges and then looked at: `proctor calibrate report` does so for runs that several judges of the registry judged (`proctor judge`).
 SELECT
@@ -33,6 +33,11 @@ JOIN counted_judgements AS c
     AND c.prompt_wording = e.judge_prompt_version
 WHERE c.stars IS NOT NULL
     AND coalesce($simulated::BOOLEAN OR NOT s.is_simulated, e.is_shown_by_default)
-    AND e.month = coalesce($month::VARCHAR, (SELECT max(month) FROM jury_scores))
+    AND e.month = coalesce(
+        $month::VARCHAR,
+        CASE WHEN $simulated::BOOLEAN THEN (SELECT max(month) FROM jury_scores) END,
+        (SELECT max(month) FROM jury_scores WHERE NOT is_simulated),
+        (SELECT max(month) FROM jury_scores)
+    )
 ORDER BY distance DESC, s.session_id, s.seq
 LIMIT $limit

@@ -33,7 +33,7 @@ SELECT
     rank_group,
     if(is_repetition, 'repetition of the month: ', '') || CASE
         WHEN score IS NULL THEN 'no score: a discipline is missing'
-        WHEN rank_low IS NULL OR rank_high IS NULL THEN 'no comparison'
+        WHEN rank_low IS NULL OR rank_high IS NULL OR count(score) OVER (PARTITION BY edition_id) = 1 THEN 'no comparison'
         WHEN rank_low = rank_high AND rank = 1 THEN 'first at 95%'
         WHEN rank_low = rank_high THEN 'rank told apart at 95%'
         WHEN rank_high - rank_low = 1 THEN 'not distinguishable from 1 other'

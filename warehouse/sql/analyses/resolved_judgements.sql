@@ -20,7 +20,8 @@ SELECT
     other.prompt_version,
     other.occasion,
     other.is_by_person,
-    other.judged_at
+    other.judged_at,
+    s.is_simulated
 FROM scored_responses AS s
 JOIN stand_in_judgements AS other ON other.month = s.month AND other.session_id = s.session_id AND other.seq = s.seq
 WHERE s.score_status = 'resolved' AND ($month::VARCHAR IS NULL OR s.month = $month)

@@ -17,7 +17,8 @@ SELECT
     j.prompt_version,
     j.is_primary AS is_published,
     j.attempt,
-    j.judged_at
+    j.judged_at,
+    j.is_simulated
 FROM current_judgements AS j
 ANTI JOIN stand_in_judgements AS other ON other.month = j.month AND other.session_id = j.session_id AND other.seq = j.seq
 WHERE j.stars IS NULL AND j.is_counted AND ($month::VARCHAR IS NULL OR j.month = $month)

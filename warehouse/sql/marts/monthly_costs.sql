@@ -1,16 +1,20 @@
 -- What did each model cost, and for what?
--- One row per month, model and purpose, over all paid calls; cost_usd counts attempts without a bill at the most they could be, as budgets do.
+-- One row per month, model and purpose, over all paid calls, those of simulated runs apart; cost_usd counts attempts without a bill at the
+-- most they could be, as budgets do.
 SELECT
-    month,
-    model,
-    purpose,
+    c.month,
+    c.model,
+    c.purpose,
     count(*) AS call_count,
-    count(*) FILTER (status = 'failed') AS failed_count,
-    sum(attempts)::BIGINT AS attempt_count,
-    sum(input_tokens)::BIGINT AS input_token_count,
-    sum(output_tokens)::BIGINT AS output_token_count,
-    coalesce(sum(cost_usd), 0) + coalesce(sum(extra_usd), 0) AS cost_usd,
-    count(*) FILTER (cost_usd IS NULL) AS unpriced_count,
-    quantile_cont(latency_ms, 0.5) AS median_latency_ms
-FROM llm_calls
+    count(*) FILTER (c.status = 'failed') AS failed_count,
+    sum(c.attempts)::BIGINT AS attempt_count,
+    sum(c.input_tokens)::BIGINT AS input_token_count,
+    sum(c.output_tokens)::BIGINT AS output_token_count,
+    coalesce(sum(c.cost_usd), 0) + coalesce(sum(c.extra_usd), 0) AS cost_usd,
+    count(*) FILTER (c.cost_usd IS NULL) AS unpriced_count,
+    quantile_cont(c.latency_ms, 0.5) AS median_latency_ms,
+    coalesce(r.is_simulated, s.model IS NOT NULL) AS is_simulated
+FROM llm_calls AS c
+LEFT JOIN runs AS r ON r.run_id = c.run_id
+LEFT JOIN simulated_models AS s ON s.model = c.model
 GROUP BY ALL

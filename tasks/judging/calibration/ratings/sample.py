@@ -54,12 +54,18 @@ def draw_calibration(
     _check_request(request)
     check_persons(ledger, request.raters)
     earlier = lake.read("calibration_drawn", {"occasion": request.occasion})
-    if not earlier.filter(pl.col("round") == request.round).is_empty():
-        return _get_standing(earlier.filter(pl.col("round") == request.round), request)
     run = lake.read("edition_run", {"run_id": request.run_id})
     if run.is_empty():
         raise UsageError(f"There is no run {request.run_id!r} in the lake. `proctor status` lists the runs.")
     month = str(run["month"][0])
+    if not earlier["is_simulated"].is_in(run["is_simulated"].implode()).all():
+        raise UsageError(
+            f"Run {request.run_id} is {'' if run['is_simulated'][0] else 'not '}simulated, unlike what was drawn for occasion "
+            f"{request.occasion!r}: together they say nothing of a judge. Name another occasion, as --occasion {month}."
+        )
+    standing = earlier.filter(pl.col("round") == request.round)
+    if not standing.is_empty():
+        return _get_standing(standing, request)
     judges = lake.read("edition_judges", {"run_id": request.run_id, "month": month, "least_ratings": 0})
     if judges.is_empty():
         raise UsageError(

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.judging.calibration.anchors import DriftSummary, draw_anchors, estimate_watch
+from tasks.judging.calibration.anchors import DriftSummary, draw_anchors, estimate_watch, read_sets
 from tasks.models import CallFailed, CallReply, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel, read_registry
 from tests.tasks.editions.kit import find_shut_gates, read_basis
@@ -61,6 +62,14 @@ def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
             "select count(*) from llm_calls where purpose = 'drift' and month in ('2026-10', '2026-11')"
         )
         assert counted == [(4 * QUESTIONS,)]
+        # A trial's set leaves that of real responses in use, and has none beside a later one.
+        assert list(read_sets(room.lake)) == ["autumn"]
+        for years, expected in ((-1, ["real", "autumn"]), (1, ["real"])):
+            real = drawn.with_columns(
+                pl.col("drawn_at").dt.offset_by(f"{years}y"), anchor_set=pl.lit("real"), is_simulated=False
+            )
+            room.lake.land("anchor_responses", "real", real)
+            assert list(read_sets(room.lake)) == expected
         # Judgements of anchors are no judgements of the run.
         assert room.read("select count(*) from judgements") == [(QUESTIONS,)]
 

@@ -164,6 +164,14 @@ def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
     said = [line for line in lines if line.startswith(f"In the jury of {RUN}/1")]
     assert [line.split()[5] for line in said] == ["judge-a", "judge-b"]
     assert f"{first['weight']:.0%} of the weight" in said[0]
+    # A simulated judge that people agreed with wholly is none of what is not simulated.
+    for table, kappa in (("calibration", {"kappa": 1.0}), ("calibration_pairs", {"is_simulated": True})):
+        rows = lake.query(f"select * exclude (landing_unit) from {table} where judge = 'judge-a'")
+        trial = {"judge": "sim", "occasion": "2026-03"} | kappa
+        lake.land(
+            table, "2026-03/1", rows.with_columns(**{name: pl.lit(value) for name, value in trial.items()})
+        )
+    assert lines == describe_calibration(read_calibration(lake, "first", 100))
 
     # What a judge gave for form stays when texts that it was found by are erased.
     assert landed["judge_style_effects"]["pair_count"].sum() > 0

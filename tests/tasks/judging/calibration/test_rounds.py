@@ -68,6 +68,12 @@ def test_drawing_again_changes_nothing_and_another_round_takes_other_responses(r
     assert first.join(second, on=["session_id", "seq"]).is_empty()
     with pytest.raises(UsageError, match="Round 1 of occasion 'first' was drawn already: 120 responses"):
         draw_calibration(ledger, lake, DrawRequest(RUN, "first", 1, 60, PEOPLE))
+    run = lake.query("select * exclude (landing_unit) from runs")
+    lake.land("runs", "trial", run.with_columns(run_id=pl.lit("trial"), is_simulated=True))
+    with pytest.raises(
+        UsageError, match="Run trial is simulated, unlike what was drawn for occasion 'first'"
+    ):
+        draw_calibration(ledger, lake, DrawRequest("trial", "first", 3, 120, PEOPLE))
 
 
 @pytest.mark.parametrize(

@@ -177,8 +177,8 @@ def test_what_was_begun_and_lost_is_finished_and_their_cost_is_known_before_and_
     with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
         registry = read_registry(run.settings.registry_path)
 
-        def estimate() -> list[dict[str, object]]:
-            return estimate_controls(run.lake, run.settings, registry, is_simulated=True)
+        def estimate(month: str = "2026-12") -> list[dict[str, object]]:
+            return estimate_controls(run.lake, run.settings, registry, month, is_simulated=True)
 
         # 900 tokens at 1 USD and 150 at 2 USD per million; later what judgements have cost.
         told = {"judge": "first-judge", "call_count": ASKED, "cost_usd": pytest.approx(56 * 0.0012)}
@@ -189,9 +189,13 @@ def test_what_was_begun_and_lost_is_finished_and_their_cost_is_known_before_and_
         assert run.read_controls().height == 0
         assert run.judge(None).controls == 60
         assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
-        mean = run.lake.query("select avg(cost_usd) from llm_calls where purpose = 'judge'").item()
+        mean = run.lake.query(
+            "select avg(cost_usd) from llm_calls where purpose = 'judge' and not starts_with(landing_unit, 'controls/')"
+        ).item()
         assert estimate() == [told | {"cost_usd": pytest.approx(56 * mean)}]
-        assert estimate_controls(run.lake, run.settings, registry, is_simulated=False) == []
+        # Of the year before, however much lies behind it.
+        assert estimate("2028-01") == [told]
+        assert estimate_controls(run.lake, run.settings, registry, "2026-12", is_simulated=False) == []
 
 
 class Recorder:

@@ -37,7 +37,7 @@ from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.editions.kit import freeze_edition, prove_edition, read_basis
 from tests.tasks.exam.kit import verify
 from tests.tasks.exam.world import MONTH, make_bank, make_model, make_registry, publish
-from tests.tasks.judging.calibration.watching import estimate_watch, read_last_set, watch_judges
+from tests.tasks.judging.calibration.watching import estimate_watch, read_sets, watch_judges
 from tests.tasks.judging.kit import judge_landed, read_put_responses
 from tests.tasks.operations.erasure.conftest import (
     CHECKS,
@@ -209,9 +209,7 @@ def test_a_month_goes_on_without_the_anchor_responses_that_were_erased(
         rows = [pool.with_columns(session_id=pl.lit(name)) for name in (gone, "another")]
         lake.land("anchor_responses", "anchors", pl.concat(rows))
         lake.land("erasures", str(one["erasure_id"][0]), one)
-        found = read_last_set(lake)
-        assert found is not None
-        assert found[1]["session_id"].to_list() == ["another"]
+        assert read_sets(lake)["anchors"]["session_id"].to_list() == ["another"]
 
 
 Tampering = Callable[[Connection], Any]
