@@ -69,7 +69,7 @@ def monthly(
     *,
     no_server: NoServer = False,
 ) -> None:
-    """The whole exam of a month: evaluate, judge, report.
+    """The whole exam of a month: evaluate, judge, publish, report.
 
     Example: proctor monthly --month 2026-11 --yes
     """
