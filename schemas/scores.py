@@ -89,8 +89,8 @@ EXTERNAL_SCORES = Table(
 
 REPLAYS = Table(
     name="replays",
-    grain="One row per contamination replay: a question, a candidate, a completion.",
-    key=("replay_id", "model", "item_id", "completion"),
+    grain="One row per contamination replay: a question of a source, a candidate, a completion.",
+    key=("replay_id", "model", "source", "item_id", "completion"),
     unit="a replay",
     stage="contamination",
     own_columns=(

@@ -56,9 +56,11 @@ _SHOWN: Final = {
     "init": r"home|registry|Next",
     "user": r"user|role|Next",
     "plan": r"Run|  2 sets|  candidates|  chance|  left for (Summit|Aurora)|  control|Next",
-    "monthly": r"evaluate|judge:|publish|answers|judged|unparsed|judge calls|edition id|published|Next",
+    "monthly": r"evaluate|judge:|publish:|Run \S+:|Edition|To be seen|Everything|Next",
 }
 _LEFT_OUT: Final = "⋮"
+# So wide is the terminal of an output that is shortened: the program breaks none of its lines, and the film does.
+_UNBROKEN: Final = 400
 
 # Colours of the terminal, on a ground of its own: it is read on a white page and on a dark one.
 _GROUND, _FRAME, _TEXT = "#11151c", "#2b3340", "#d7dde6"
@@ -112,13 +114,14 @@ class Printed:
 def record(command: str, folder: Path) -> Shot:
     """Run a command in a terminal of its own; raises RuntimeError where it fails."""
     printed, begun = Printed(), time.monotonic()
+    columns = COLUMNS if _find_shown(command) is None else _UNBROKEN
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder)
-        os.environ.update(TERM="xterm-256color", PAGER="cat", COLUMNS=str(COLUMNS), LINES=str(ROWS))
+        os.environ.update(TERM="xterm-256color", PAGER="cat", COLUMNS=str(columns), LINES=str(ROWS))
         os.environ.pop("NO_COLOR", None)
         os.execv(sys.executable, [*_PROGRAM, *command.split()[1:]])  # noqa: S606
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     while True:
         try:
@@ -162,9 +165,13 @@ def record_month(folder: Path) -> Iterator[Shot]:
     yield record(f"proctor verdict {board[0]['model']} {board[-1]['model']}", folder)
 
 
+def _find_shown(command: str) -> str | None:
+    return next((pattern for name, pattern in _SHOWN.items() if f" {name} " in f"{command} "), None)
+
+
 def _shorten(shot: Shot) -> Shot:
     """A shot without the lines of a long output that nobody reads in a film."""
-    shown = next((pattern for name, pattern in _SHOWN.items() if f" {name} " in f"{shot.command} "), None)
+    shown = _find_shown(shot.command)
     if shown is None:
         return shot
     lines: list[Text] = []

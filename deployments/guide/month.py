@@ -204,8 +204,8 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
         unknown = _list_unknown(talk)
         more = [f"{len(unknown) - _MOST_NAMED} more"] if len(unknown) > _MOST_NAMED else []
         talk.tell(
-            f"Of {', '.join([*unknown[:_MOST_NAMED], *more])} the discipline is not known, and no exam takes these questions: annotators may correct "
-            "it, or a YAML file names it (a line `part of the path: Law`): proctor ingest FOLDER --discipline-map FILE --again"
+            f"Of {', '.join([*unknown[:_MOST_NAMED], *more])} the discipline is not known. No exam takes a question until annotators give it one, or "
+            "a YAML file names that of the paper (a line `part of the path: Law`): proctor ingest FOLDER --discipline-map FILE --again"
         )
 
 

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Generic, TypeVar
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from schemas.errors import StoreError
 from schemas.settings import Settings
+from tasks.ingest import PaperAsRead, open_paper
 from tasks.watching import Sight
 from warehouse.lake import Lake, open_lake, open_narrow_lake
 
@@ -54,6 +59,28 @@ class LakeDoor:
         with self._lock:
             while self._lakes:
                 self._lakes.popitem()[1].close()
+
+
+def find_door(request: Request) -> LakeDoor:
+    """The lake of this server."""
+    door: LakeDoor = request.app.state.lake
+    return door
+
+
+def read_lake(request: Request) -> Lake:
+    """The lake for reading, as coordinators see it."""
+    return find_door(request).read(sight=None)
+
+
+def open_asked(request: Request, document_id: str) -> PaperAsRead:
+    """The paper that the address names; 404 for none."""
+    try:
+        paper = open_paper(read_lake(request), document_id)
+    except StoreError:
+        paper = None
+    if paper is None:
+        raise HTTPException(404)
+    return paper
 
 
 class Kept(Generic[K, V]):

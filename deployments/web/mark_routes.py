@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from deployments.auth import SignedIn
-from deployments.web.lake import Kept, LakeDoor
+from deployments.web.lake import Kept, find_door, read_lake
 from deployments.web.pages import render_page
 from deployments.web.show import choose_language, show_question
 from deployments.web.visitor import Body, Form, Store, Visitor
@@ -147,9 +147,8 @@ def _has_mark(item: MarkItem, given: dict[str, GivenMark]) -> bool:
 
 
 def _find(request: Request, visitor: SignedIn) -> list[WorkSummary]:
-    door: LakeDoor = request.app.state.lake
     try:
-        return find_work(request.app.state.ledger, door.read(sight=None), visitor.user_id)
+        return find_work(request.app.state.ledger, read_lake(request), visitor.user_id)
     except StoreAway:
         raise
     except StoreError:
@@ -164,9 +163,8 @@ def _open(request: Request, kept: Kept[tuple[str, str], Work], visitor: SignedIn
         summary = next((one for one in _find(request, visitor) if one.work_id == work_id), None)
         if summary is None:
             raise HTTPException(404)
-        door: LakeDoor = request.app.state.lake
         ledger: Ledger = request.app.state.ledger
-        work = open_work(ledger, door.read(sight=None), summary.kind, summary.name, visitor.user_id)
+        work = open_work(ledger, read_lake(request), summary.kind, summary.name, visitor.user_id)
         kept.put((visitor.session_id, work_id), work)
     return work
 
@@ -179,6 +177,5 @@ def _count_given(ledger: Ledger, one: WorkSummary, person: str) -> int:
 
 
 def _land(request: Request, ledger: Ledger, work: Work) -> None:
-    door: LakeDoor = request.app.state.lake
-    with door.write() as lake:
+    with find_door(request).write() as lake:
         land_given(ledger, lake, work.kind, work.name, work.person)

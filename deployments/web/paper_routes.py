@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from deployments.web.lake import LakeDoor
+from deployments.web.lake import find_door, open_asked, read_lake
 from deployments.web.pages import render_page
 from deployments.web.pictures import answer_picture, find_pictures, read_paper_picture
 from deployments.web.second_reading_routes import (
@@ -18,8 +18,6 @@ from deployments.web.second_reading_routes import (
     describe_state,
     find_refusal,
     list_allowed,
-    open_asked,
-    read_lake,
 )
 from deployments.web.show import choose_language, say
 from deployments.web.visitor import Body, Config, Coordinator, Store
@@ -134,7 +132,7 @@ def add_paper_routes(app: FastAPI) -> None:
         paper = open_asked(request, document_id)
 
         def keep() -> ParsedDocument:
-            with _door(request).write() as lake:
+            with find_door(request).write() as lake:
                 return keep_correction(
                     lake,
                     settings,
@@ -162,17 +160,12 @@ def add_paper_routes(app: FastAPI) -> None:
         """Let the paper go on as it was landed."""
         open_asked(request, document_id)
         try:
-            with _door(request).write() as lake:
+            with find_door(request).write() as lake:
                 release_document(lake, document_id, str(body.get("reason", "")), visitor.user_id)
         except UsageError as error:
             return JSONResponse({"code": "refused", "message": str(error)}, 409)
         open_waiting_batch(settings)
         return JSONResponse({"status": "released"})
-
-
-def _door(request: Request) -> LakeDoor:
-    door: LakeDoor = request.app.state.lake
-    return door
 
 
 def _answer(

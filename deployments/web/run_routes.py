@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.auth import SignedIn
 from deployments.command_line.printing import render_duration
-from deployments.web.lake import Kept, LakeDoor
+from deployments.web.lake import Kept, find_door
 from deployments.web.pages import render_page
 from deployments.web.visitor import Store, Watcher, read_sight
 from schemas.errors import StoreAway, StoreError
@@ -122,9 +122,8 @@ def add_run_routes(app: FastAPI) -> None:
 
 def open_lake_for(request: Request, sight: Sight) -> Lake | None:
     """The lake for reading, with what is in sight; null where nobody has made one yet."""
-    door: LakeDoor = request.app.state.lake
     try:
-        return door.read(sight)
+        return find_door(request).read(sight)
     except StoreAway:
         raise
     except StoreError:

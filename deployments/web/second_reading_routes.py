@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from deployments.flow_runs import is_worked
-from deployments.web.lake import Kept, LakeDoor
+from deployments.web.lake import Kept, LakeDoor, open_asked, read_lake
 from deployments.web.show import choose_language, say
 from deployments.web.visitor import Body, Config, Coordinator, Store
-from schemas.errors import ProctorError, RegistryError, StoreError
+from schemas.errors import ProctorError, RegistryError
 from schemas.settings import Settings
 from tasks.ingest import (
     AssistanceEstimate,
@@ -29,7 +29,6 @@ from tasks.ingest import (
     find_reading,
     list_readers,
     list_under_way,
-    open_paper,
     read_month_money,
     request_reading,
 )
@@ -333,20 +332,3 @@ def _open_chosen(request: Request, body: Mapping[str, Any]) -> list[PaperAsRead]
 
 def _refuse_many(request: Request) -> str:
     return say("second_too_many", choose_language(request), most=MOST_PAPERS)
-
-
-def read_lake(request: Request) -> Any:
-    """The lake for reading, as coordinators see it."""
-    door: LakeDoor = request.app.state.lake
-    return door.read(sight=None)
-
-
-def open_asked(request: Request, document_id: str) -> PaperAsRead:
-    """The paper that the address names; 404 for none."""
-    try:
-        paper = open_paper(read_lake(request), document_id)
-    except StoreError:
-        paper = None
-    if paper is None:
-        raise HTTPException(404)
-    return paper

@@ -58,7 +58,14 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     batch endpoints of candidates that have one.
     """
     if not run_id:
-        return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": [], "pending_sessions": 0}
+        return {
+            "sessions": 0,
+            "answers": 0,
+            "calls": {},
+            "open_sessions": [],
+            "pending_sessions": 0,
+            "outside": [],
+        }
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         plan = read_plan(ledger, run_id)
@@ -79,6 +86,8 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
             for failure in report.failures
         ],
         "pending_sessions": report.pending_count,
+        # Those of them that have something left to sit.
+        "outside": sorted(plan.outside) if report.outside_count else [],
     }
 
 

@@ -14,7 +14,7 @@ from tests.benchmarks.ingest_papers import LAYOUTS, make_file, make_paper
 from tests.benchmarks.ingest_speed import read_within
 from tests.hunts import some
 
-SIZES = ((2_000, LAYOUTS), (8_000, LAYOUTS), (40_000, some(LAYOUTS, 5)))
+SIZES = ((2_000, LAYOUTS), (8_000, LAYOUTS), (10_000, [("en", "inline", "end")]), (40_000, some(LAYOUTS, 5)))
 
 
 @pytest.mark.hunt

@@ -69,7 +69,7 @@ def monthly(
     *,
     no_server: NoServer = False,
 ) -> None:
-    """The whole exam of a month: evaluate, judge, report.
+    """The whole exam of a month: evaluate, judge, publish, report.
 
     Example: proctor monthly --month 2026-11 --yes
     """
@@ -104,7 +104,7 @@ def preview(
 def render_exam(result: dict[str, Any]) -> list[str]:
     """What was sat, judged and landed; sessions that stayed open are counted by their cause."""
     # Where nobody was due there is no run to name.
-    left_out = {"open_sessions"} if result.get("run_id") else {"open_sessions", "run_id"}
+    left_out = {"open_sessions", *(name for name in ("run_id", "outside") if not result.get(name))}
     lines = render_entries({name: value for name, value in result.items() if name not in left_out})
     return [*lines, *describe_left_open(result["open_sessions"])]
 

@@ -109,7 +109,7 @@ def render_judging(judging: list[dict[str, Any]]) -> Iterator[str]:
             if one["has_met"]
             else "whose answers are taken for short; long ones cost more"
         )
-        unmet = f"; it has judged no {' and no '.join(one['unmet'])} yet, {taken}" if one["unmet"] else ""
+        unmet = f"; it has judged nothing of {', '.join(one['unmet'])} yet, {taken}" if one["unmet"] else ""
         yield f"  the run's {one['answer_count']} answers, to be judged by {one['judge']}: {cost}{unmet}"
 
 
@@ -127,9 +127,11 @@ def _render_run(summary: dict[str, Any]) -> Iterator[str]:
         f"{', simulated' if summary['is_simulated'] else ''}{repetition}): bank version {summary['bank_version']}, "
         f"policy {summary['policy']}, reference {summary['reference_model']}"
     )
+    # Where the reference is one of the candidates its own sessions serve.
+    apart = summary["reference_session_count"]
     yield (
         f"  {_count(len(summary['sets']), 'set')} of {_name_sizes(summary)} questions, "
-        f"{_count(summary['session_count'], 'session')} ({summary['reference_session_count']} of the reference), "
+        f"{_count(summary['session_count'], 'session')}{f' ({apart} of the reference)' if apart else ''}, "
         f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
         + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}")
     )

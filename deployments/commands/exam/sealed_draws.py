@@ -179,7 +179,7 @@ def _check(settings: Settings, path: Path) -> None:
     with open_ledger(settings.ledger_address) as ledger:
         count, findings = check_witness_file(ledger, path)
     lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [
-        f"All {count} heads of {path} are heads of this log."
+        f"Every head of {path} is one of this log: {count}."
     ]
     result = {"heads": count, "findings": [found._asdict() for found in findings]}
     print_result(result, lines=lines)

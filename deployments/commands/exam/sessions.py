@@ -259,7 +259,9 @@ def token(
         if user is None:
             raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
         if session_id and not ledger_exam.list_sessions(connection, session_id=session_id, user_id=user_id):
-            raise UsageError(f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists all.")
+            raise UsageError(
+                f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists all. Practice takes a token without --session."
+            )
         issued = issue_token(
             open_keys(settings),
             user_id,

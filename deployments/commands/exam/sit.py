@@ -217,10 +217,11 @@ class _Told:
 
 def _print_report(report: OutsideReport) -> None:
     result: dict[str, Any] = asdict(report)
-    lines = [
+    counts = (
         f"{report.session_id}: {report.answered_count} of {report.question_count} answered, {report.sent_count} of them now"
         + (f" ({report.replayed_count} kept from an earlier call)" if report.replayed_count else "")
-        + (f"; {report.late_count} too late" if report.late_count else ""),
-        *([report.end_reason] if report.end_reason else []),
-    ]
+        + (f"; {report.late_count} too late" if report.late_count else "")
+    )
+    # Of a session that could not be opened nothing is known.
+    lines = [counts] * bool(report.question_count) + [report.end_reason] * bool(report.end_reason)
     print_result(result, lines=lines)

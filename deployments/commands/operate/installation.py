@@ -101,7 +101,12 @@ def status() -> None:
     # Whoever looks is to see at once what does not answer.
     with not_waiting():
         description = describe_home(load_settings())
-    then = "proctor ingest PAPERS" if not description["rows"] else "proctor review status"
+    if description["open_review_batches"]:
+        then = "proctor review status"
+    elif description["open_runs"]:
+        then = f"proctor runs progress {description['open_runs'][0]}"
+    else:
+        then = "proctor start, which continues from here" if description["rows"] else "proctor ingest PAPERS"
     print_result(description, then=then)
 
 

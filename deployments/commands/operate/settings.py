@@ -30,11 +30,12 @@ def list_settings(
 
     Example: proctor settings list --changed
     """
-    settings, path = load_settings(), find_toml()
+    # Beside what is given `load_settings` has the home that it found.
+    settings, given, path = load_settings(), Settings().model_fields_set, find_toml()
     rows = []
     for name, field in Settings.model_fields.items():
         source = "default"
-        if name in settings.model_fields_set:
+        if name in given:
             source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(path)
         if changed and source == "default":
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -67,7 +68,7 @@ _TITLE_BEGUN = re.compile(r"\w\s+[-–—]\s+[A-Za-z]+\s*$")
 
 def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> int:
     """Where the answer part that begins at an index ends, and questions continue."""
-    asked = {_fold_question(piece) for piece in pieces[:index]}
+    asked = _list_openings(pieces[:index])
     run = find_run(pieces[:index])
     style = run.style if run is not None else ""
     known = [mark for piece in pieces[:index] if (mark := _read_section_mark(piece, style)) is not None]
@@ -104,7 +105,7 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
             and (run.style, run.first) == (label.style, label.value)
             and len(given) >= run.count > 1
             and max(headings[-1:], default=0) > place
-            and _fold_question(piece) not in asked
+            and not _is_asked(piece, asked)
             and has_options_ahead(pieces[place : place + _ASKING_LINES])
         ):
             return place - (pieces[place - 1].label is None)  # `B卷`: another paper below its name
@@ -168,13 +169,29 @@ def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) 
     first = next((piece for piece in following if piece.label is not None and piece.label.value == 1), None)
     if first is None or len(read_key_line(first.text)) > 1:
         return False
-    return offers_options(following, True) and _fold_question(first) not in asked
+    return offers_options(following, True) and not _is_asked(first, asked)
+
+
+# So many characters tell one line from another, and more where several begin alike: `Which of the following …`.
+_OPENING, _LONG_OPENING = 16, 80
+
+
+def _list_openings(pieces: Sequence[Piece]) -> set[str]:
+    """How lines begin, each as far as tells it from the others."""
+    folded = [_fold_question(piece) for piece in pieces]
+    counts = Counter(line[:_OPENING] for line in folded)
+    return {line if counts[line[:_OPENING]] > 1 else line[:_OPENING] for line in folded}
+
+
+def _is_asked(piece: Piece, asked: Collection[str]) -> bool:
+    line = _fold_question(piece)
+    return line in asked or line[:_OPENING] in asked
 
 
 def _fold_question(piece: Piece) -> str:
     """The beginning of a line without its number, white space and signs."""
     body = piece.text[piece.label.end :] if piece.label is not None else piece.text
-    return _SIGNS.sub("", body)[:16]
+    return _SIGNS.sub("", body)[:_LONG_OPENING]
 
 
 _SIGNS = re.compile(r"[\W_]+")

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeGuard
 
 from schemas import patterns as re
-from tasks.ingest.words.word_lists import WORDS
+from tasks.ingest.words.word_lists import WORDS, spell
 
 _CHINESE = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
             "壹": 1, "贰": 2, "叁": 3, "肆": 4, "伍": 5, "陆": 6, "柒": 7, "捌": 8, "玖": 9}  # fmt: skip
@@ -118,7 +118,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _BARE = re.compile(
     r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（【]))(?=[^\d\s.,，。:%％=+\-*/<>年月日个分元]|-{5})"
-    r"(?!(?:hours?|hrs?|minutes?|mins?|marks?|points?|pages?|questions?)\b)"
+    rf"(?!{spell(WORDS['counted_words'])}\b)"
 )
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 # With what a label of each style may begin; a 0 stands for every digit.

@@ -15,7 +15,14 @@
   }
   light(recall("theme"));
   dark.addEventListener("change", function () { light(chosen); });
-  document.addEventListener("DOMContentLoaded", function () { light(chosen); });
+  document.addEventListener("DOMContentLoaded", function () {
+    light(chosen);
+    // On a narrow screen the page that is open may stand outside of its row.
+    Array.prototype.forEach.call(document.querySelectorAll(".doors a[aria-current]"), function (link) {
+      var row = link.closest(".doors");
+      row.scrollLeft += Math.max(0, link.getBoundingClientRect().right - row.getBoundingClientRect().right);
+    });
+  });
   document.addEventListener("click", function (event) {
     var language = event.target.closest("[data-language]:not(html)");
     if (language) { remember("language", language.dataset.language); }

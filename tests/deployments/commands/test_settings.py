@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from schemas.errors import RegistryError
-from schemas.settings import load_settings
+from schemas.settings import HOME_NAME, load_settings
 from tasks.models.registry import add_model, read_registry, remove_model
 from tests.deployments.test_cli import invoke
 
@@ -72,6 +72,9 @@ def test_a_new_file_is_made_and_holds_at_once(folder: Path) -> None:
     assert rows["set_size"]["from"].endswith("proctor.toml")
     assert rows["home"]["from"] == "PROCTOR_HOME"
     assert "repeats" not in rows
+    # A home that was found is nobody's choice.
+    (folder / HOME_NAME).mkdir()
+    assert "home" not in invoke(None, "settings", "list", "--changed").stdout.split()
 
 
 @pytest.mark.parametrize(

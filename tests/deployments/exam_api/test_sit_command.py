@@ -55,6 +55,10 @@ def test_a_model_at_an_endpoint_sits_the_first_open_session_of_its_user(
         )
         again = CliRunner().invoke(app, [*words, "--session", session_id])
         assert json.loads(again.stdout)["sent_count"] == 0
+        # From another folder nothing is known of it, and no count is made up.
+        words.remove("--json")
+        elsewhere = CliRunner().invoke(app, [*words, "--session", session_id, "--state", "elsewhere"])
+        assert elsewhere.stdout == "The session is closed: nothing more is taken.\n"
     assert sorted(world.answers(session_id)) == list(range(1, 7))
     assert all(world.answers(session_id).values())
     folder = tmp_path / "proctor-exam" / session_id

@@ -143,6 +143,8 @@ def test_simulated_candidates_are_marked_and_left_out_of_the_test_of_real_ones(r
             for number in (1, 2, 3)
         ]  # fmt: skip
         room.lake.land("replays", f"r1/{source}", get_table("replays").frame(rows), stage="contamination")
+    # Sets number their questions alike.
+    assert not room.lake.query("from replays").select(get_table("replays").key).is_duplicated().any()
     compared = compare_sources(room.lake, "r1")
     assert {row["model"]: row["is_simulated"] for row in compared["shares"]} == {
         "real-1": False, "real-2": False, "sim": True,

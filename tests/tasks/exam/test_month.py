@@ -111,6 +111,8 @@ def test_who_has_become_due_since_is_shown_and_examined_in_a_further_run_only(
     shown = preview(ledger, lake, settings)
     assert shown is not None
     lines = render_plan(shown.summary())
+    assert "2 sessions (1 of the reference)" in lines[1]
+    assert "2 sessions, " in render_plan(shown.summary() | {"reference_session_count": 0})[1]
     assert (
         "  due, but not in this run: beta: new, examined every month; name a further run to examine it (--repetition NAME)"
         in lines

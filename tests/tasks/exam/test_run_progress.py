@@ -129,7 +129,7 @@ def test_what_was_answered_before_counts_when_a_run_is_continued(
     """And what others answered meanwhile: this process answers nothing."""
 
     async def sit_nothing(*_: object, **__: object) -> tuple[SittingReport, Counter[str]]:
-        return SittingReport(crowd.plan.run_id), Counter()
+        return SittingReport(crowd.plan.run_id, outside_count=1), Counter()
 
     monkeypatch.delenv("PROCTOR_QUIET", raising=False)
     monkeypatch.setenv("PROCTOR_HOME", str(crowd.settings.home))
@@ -137,5 +137,6 @@ def test_what_was_answered_before_counts_when_a_run_is_continued(
     load_settings.cache_clear()
     monkeypatch.setattr(task, "_sit", sit_nothing)
     answer_run(crowd.ledger, crowd.plan.run_id)
-    task.sit_run(crowd.plan.run_id)
+    # Whoever sits with a client of their own is named, so that the command says what comes next.
+    assert task.sit_run(crowd.plan.run_id)["outside"] == ["omega"]
     assert f"evaluate {crowd.plan.run_id}: answers: 24 of 24 done" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_who_answers_at_length_costs_more_and_who_was_never_judged_is_named(
             "unmet": ["alpha", "beta"],
         }
         assert list(render_judging([found])) == [
-            "  the run's 60 answers, to be judged by first-judge: about $0.07; it has judged no alpha and no beta yet, whose answers are "
+            "  the run's 60 answers, to be judged by first-judge: about $0.07; it has judged nothing of alpha, beta yet, whose answers are "
             "taken for short; long ones cost more"
         ]
         run.judge()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import polars as pl
@@ -12,11 +13,15 @@ from tasks.report.chosen_pages import write_leaderboard
 from tasks.report.frame import Issue
 from tasks.report.labels import Language
 from tasks.report.panels import NamedQuery, Source
+from tests.browser import CHROMIUM
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.lake.kit import connect_trial
 from tests.warehouse.publishing import draw_from_editions, publish_runs
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import bind_parameters
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NOON = dt.datetime(2025, 8, 1, 12, tzinfo=dt.UTC)
 RunSql = Callable[[str], pl.DataFrame]
@@ -64,6 +69,16 @@ def render_leaderboard(
     source = Source(run_named, include_simulated)
     history = run_named("leaderboard_history", source.shown)
     return write_leaderboard(source, Issue(folder, language, generated_at), history)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from tasks.report.panel_pages import PanelPage, write_panels
 from tasks.report.panels import NamedQuery, Panel, Source
 from tasks.report.site import PANEL_PAGES, render_site
 from tasks.report.verdict_sentences import render_sentence, say_pair
-from tests.browser import CHROMIUM, needs_browser
+from tests.browser import needs_browser
 from tests.tasks.report.conftest import NOON
 
 if TYPE_CHECKING:
@@ -113,16 +112,6 @@ def test_the_same_lake_gives_the_same_site(site: Path, season: NamedQuery, tmp_p
             assert (tmp_path / path.relative_to(site)).read_bytes() == path.read_bytes(), path.name
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
 def open_page(
     browser: Browser, path: Path, address: str = "", width: int = 1400, locale: str = "zh-CN"
 ) -> tuple[Page, list[str]]:
@@ -154,6 +143,9 @@ def test_every_page_draws_without_a_request_a_message_or_a_scroll_bar_across(
         assert noticed == [], one.name
         assert page.evaluate("document.documentElement.scrollWidth") <= width, one.name
         assert page.evaluate("document.documentElement.lang") == "en"
+        here = page.locator(".doors a[aria-current]").bounding_box()
+        assert here is not None, one.name
+        assert here["x"] + here["width"] <= width, f"{one.name} is out of sight in its row"
         page.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import pytest
 from tasks.report.frame import Issue
 from tasks.report.panels import NamedQuery, Source
 from tasks.report.site import render_site
-from tests.browser import CHROMIUM, needs_browser
+from tests.browser import needs_browser
 from tests.tasks.report.conftest import NOON, RunSql
 from tests.tasks.report.raw_verdict import compute_scores, expect_sentences, list_pairs
 
@@ -20,16 +19,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 PAIRS = 12
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 def test_a_published_difference_is_that_of_the_stars(run_sql: RunSql) -> None:
