@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -53,7 +52,7 @@ def find_markers(folder: Path, *texts: str) -> list[str]:
 
 
 def test_markers_in_questions_answers_and_keys_never_reach_prefect_logs_or_output(
-    demo: Demo, tmp_path: Path
+    demo: Demo, tmp_path: Path, warm_python: str
 ) -> None:
     home = demo.home.copy(tmp_path / "home", PROCTOR_TEST_MODEL_KEY=KEY)
     paper = tmp_path / "history-final.txt"
@@ -89,7 +88,7 @@ def test_markers_in_questions_answers_and_keys_never_reach_prefect_logs_or_outpu
     landed = home.run("sql", f"select count(*) as n from questions where stem like '%{STEM}%'", "--json")
     assert '"n": 1' in landed.stdout, "the marker was not landed: the test would prove nothing"
     broken = subprocess.run(
-        [sys.executable, "-c", FAULT],
+        [warm_python, "-c", FAULT],
         env=home.environment() | {"MARKER": STEM},
         capture_output=True,
         text=True,

@@ -25,6 +25,7 @@ from tasks.ingest import (
     read_requested_paper,
     request_reading,
 )
+from tasks.ingest.requested_reading import _hash_terms
 from tasks.running.flow_runs.record import as_deployment
 from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
@@ -522,16 +523,18 @@ def test_what_was_agreed_to_is_what_is_sent_or_nothing_is(make_room: MakeRoom) -
     with start_server(writer={"kind": "generator"}) as server:
         room = make_room(server.url.replace("127.0.0.1", "localhost"))
         registry = room.desk.settings.registry_path
+        text = registry.read_text(encoding="utf-8")
+        agreed = _hash_terms(read_assist_model(room.desk.settings, "writer"))
+        room.estimate()
+        room.begin()
         for before, after in CHANGED_TERMS:
-            room.estimate()
-            room.begin()
-            text = registry.read_text(encoding="utf-8")
             assert before in text
             registry.write_text(text.replace(before, after, 1), encoding="utf-8")
-            assert read_requested_paper(room.document_id)["second_readings"] == {"terms": 1}, after
-            assert room.count_calls() == 0
-            assert "Nothing was sent; see what it costs now and ask again." in room.state()["message"]
-            assert not room.begin().json().get("is_under_way"), "before anybody has seen what it costs now"
+            assert _hash_terms(read_assist_model(room.desk.settings, "writer")) != agreed, after
+        assert read_requested_paper(room.document_id)["second_readings"] == {"terms": 1}
+        assert room.count_calls() == 0
+        assert "Nothing was sent; see what it costs now and ask again." in room.state()["message"]
+        assert not room.begin().json().get("is_under_way"), "before anybody has seen what it costs now"
         room.estimate()
         room.begin()
         assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
