@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,17 +26,25 @@ OTHERS = ("examine_checks", "examine_months", "examine_editions", "examine_reten
 COUNT = 8
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed home with a paper with pictures; copied."""
+    folder = tmp_path_factory.mktemp("archive")
+    assert invoke(folder / "home", "init").exit_code == 0
+    settings = Settings(home=folder / "home")
+    write_word(folder / "paper.docx", CHOICES, PICTURES)
+    with open_lake(settings) as lake, open_ledger(settings.ledger_address):
+        land_documents(lake, settings, [folder / "paper.docx"])
+    return settings.home
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """A home with a paper with pictures, looked at once; a third is read again in each look."""
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A copy of it, looked at once; a third is read again in each look."""
     monkeypatch.setattr(looks, "LOOKS", 3)
     for name in OTHERS:
         monkeypatch.setattr(contents, name, lambda *_: None)
-    assert invoke(tmp_path / "home", "init").exit_code == 0
-    settings = Settings(home=tmp_path / "home")
-    write_word(tmp_path / "paper.docx", CHOICES, PICTURES)
-    with open_lake(settings) as lake, open_ledger(settings.ledger_address):
-        land_documents(lake, settings, [tmp_path / "paper.docx"])
+    settings = Settings(home=Path(shutil.copytree(made, tmp_path / "home")))
     assert "wrong" not in look(settings)
     return settings
 
