@@ -5,6 +5,7 @@ Markers are planted and searched for.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -82,8 +83,12 @@ def test_markers_in_questions_answers_and_keys_never_reach_prefect_logs_or_outpu
         home.run("ingest", str(paper), "--json"),
         home.run("models"),
         home.run("status"),
-        home.run("doctor"),
+        home.run("doctor", "--json"),
     ]
+    # Beside that every check of the lake passes after the demo, and nothing else is wrong.
+    findings = json.loads(outputs[-1].stdout)["findings"]
+    assert len([one for one in findings if one["what"].startswith("check ")]) >= 8
+    assert [one for one in findings if not one["is_fine"]] == []
     assert '"question_count": 1' in outputs[0].stdout
     landed = home.run("sql", f"select count(*) as n from questions where stem like '%{STEM}%'", "--json")
     assert '"n": 1' in landed.stdout, "the marker was not landed: the test would prove nothing"
