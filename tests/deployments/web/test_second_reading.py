@@ -316,7 +316,10 @@ def test_a_model_whose_key_only_a_worker_has_is_not_asked_where_none_runs(
 
 @pytest.mark.parametrize(
     ("content", "outcome", "words"),
-    [("I cannot do that.", "unread", "could not be used"), (None, "kept", "the rules' reading keeps more")],
+    [
+        ("I cannot do that.", "unread", "could not be used"),
+        pytest.param(None, "kept", "the rules' reading keeps more", marks=pytest.mark.long),
+    ],
 )
 def test_a_reply_that_helps_nothing_leaves_the_paper_as_it_was(
     make_room: MakeRoom, content: str | None, outcome: str, words: str
