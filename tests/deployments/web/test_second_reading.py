@@ -25,12 +25,12 @@ from tasks.ingest import (
     read_requested_paper,
     request_reading,
 )
-from tasks.ingest.requested_reading import _hash_terms
 from tasks.running.flow_runs.record import as_deployment
 from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
 from tests.fresh import copy_home
 from tests.tasks.ingest.builders import write
+from tests.tasks.ingest.kit import hash_terms
 from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import Lake, open_lake
@@ -527,13 +527,13 @@ def test_what_was_agreed_to_is_what_is_sent_or_nothing_is(make_room: MakeRoom) -
         room = make_room(server.url.replace("127.0.0.1", "localhost"))
         registry = room.desk.settings.registry_path
         text = registry.read_text(encoding="utf-8")
-        agreed = _hash_terms(read_assist_model(room.desk.settings, "writer"))
+        agreed = hash_terms(read_assist_model(room.desk.settings, "writer"))
         room.estimate()
         room.begin()
         for before, after in CHANGED_TERMS:
             assert before in text
             registry.write_text(text.replace(before, after, 1), encoding="utf-8")
-            assert _hash_terms(read_assist_model(room.desk.settings, "writer")) != agreed, after
+            assert hash_terms(read_assist_model(room.desk.settings, "writer")) != agreed, after
         assert read_requested_paper(room.document_id)["second_readings"] == {"terms": 1}
         assert room.count_calls() == 0
         assert "Nothing was sent; see what it costs now and ask again." in room.state()["message"]
