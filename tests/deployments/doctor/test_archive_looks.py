@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tasks.questions.pictures import name_picture
 from tests.deployments.test_cli import invoke
 from tests.tasks.ingest.kit import land_documents
 from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
-from warehouse.lake import open_lake
+from warehouse.lake import open_lake, share_lake
 from warehouse.lake.upkeep import Looked
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.whole_files import hash_file
@@ -39,14 +40,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """A copy of it, looked at once; a third is read again in each look."""
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """A copy of it, looked at once and attached once; a third is read again in each look."""
     monkeypatch.setattr(looks, "LOOKS", 3)
     for name in OTHERS:
         monkeypatch.setattr(contents, name, lambda *_: None)
     settings = Settings(home=Path(shutil.copytree(made, tmp_path / "home")))
-    assert "wrong" not in look(settings)
-    return settings
+    with share_lake():
+        assert "wrong" not in look(settings)
+        yield settings
 
 
 @pytest.fixture
