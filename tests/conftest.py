@@ -12,13 +12,14 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Set
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
 
-from tests.shared import SHARED
+from tests.shared import SHARED, remove_elsewhere
 from tests.warm import PYTHON, start_warm
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="proctor-tests-", ignore_cleanup_errors=True)
         os.environ[SHARED] = folder.name
         config.add_cleanup(folder.cleanup)
+        config.add_cleanup(partial(remove_elsewhere, Path(folder.name)))
 
 
 @pytest.fixture(autouse=True)

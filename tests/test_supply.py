@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tasks.operations.packages import list_packages
+from tests.deployments.test_cli import invoke
 from tests.test_packaging import read_declared
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -185,22 +186,10 @@ def test_the_command_ends_with_three_where_an_advisory_is_about_what_is_installe
         )
     )
 
-    def check(*more: str) -> subprocess.CompletedProcess[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "deployments.cli",
-            "packages",
-            "check",
-            str(tmp_path),
-            "--json",
-            *more,
-        ]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    refused = check()
-    assert refused.returncode == 3, refused.stderr
+    refused = invoke(None, "packages", "check", str(tmp_path), "--json")
+    assert refused.exit_code == 3, refused.stderr
     found = json.loads(refused.stdout)
     assert (found["advisories"], found["newest"]) == (1, "2026-11-01T00:00:00Z")
     assert [one["package"] for one in found["found"]] == ["jinja2"]
-    assert check("--except", "CVE-2026-9").returncode == 0
+    passed = invoke(None, "packages", "check", str(tmp_path), "--json", "--except", "CVE-2026-9")
+    assert passed.exit_code == 0

@@ -22,9 +22,9 @@ from tests.benchmarks.ingest_dresses import (
 )
 from tests.hunts import tries
 
-PAPERS, COUNTED_PAPERS = 120, 60
+PAPERS, COUNTED_PAPERS = tries(60, 120), tries(30, 60)
 # of these every ninth prints no answers
-SILENT = range(50_000, 50_000 + tries(400, 2_000))
+SILENT = range(50_000, 50_000 + tries(200, 2_000))
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,7 @@ def test_a_paper_asks_what_it_prints() -> None:
     assert [asked.stem for asked in paper.questions] == [one.stem for one, _, _ in judge(5).wrong]
 
 
+@pytest.mark.hunt
 @pytest.mark.parametrize(("language", "least"), [("zh", 0.82), ("en", 0.78), ("other", 0.5)])
 def test_papers_at_first_sight_are_mostly_read_right(
     seen: Sequence[Seen], language: str, least: float
@@ -53,6 +54,7 @@ def test_papers_at_first_sight_are_mostly_read_right(
     assert figures["questions_right"] >= least, (figures, list(list_losses(some))[:12])
 
 
+@pytest.mark.hunt
 def test_papers_that_number_their_options_are_mostly_read_right() -> None:
     counted = see(range(COUNTED, COUNTED + COUNTED_PAPERS))
     for language, least in (("zh", 0.85), ("en", 0.75)):
@@ -61,6 +63,7 @@ def test_papers_that_number_their_options_are_mostly_read_right() -> None:
         assert figures["questions_right"] >= least, (figures, list(list_losses(some))[:12])
 
 
+@pytest.mark.hunt
 def test_of_the_questions_that_it_is_sure_of_few_are_wrong(seen: Sequence[Seen]) -> None:
     assert summarise(seen)["sure_wrong"] <= 0.05, [one.seed for one in seen if one.sure_wrong]
 
@@ -69,7 +72,7 @@ def test_of_the_questions_that_it_is_sure_of_few_are_wrong(seen: Sequence[Seen])
 def test_a_paper_that_prints_no_answers_is_given_none() -> None:
     """Titles of books, words between two blanks and parts of formulas were taken for keys."""
     papers = {seed: paper for seed in SILENT if (paper := make_dressed(seed)).dress["answers"] == "none"}
-    assert len(papers) >= tries(30, 150)
+    assert len(papers) >= tries(15, 150)
     found = {
         seed: [one["answer"] for one in read_dressed(paper)["questions"] if one["answer"]]
         for seed, paper in papers.items()

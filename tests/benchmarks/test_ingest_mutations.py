@@ -27,7 +27,7 @@ from tests.hunts import some
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[list[Outcome]]:
-    return run(lambda changes: some(changes, 10))
+    return run(lambda changes: some(changes, 5))
 
 
 def test_every_plain_paper_is_read_rightly_as_it_is_and_has_ninety_changes(
@@ -72,7 +72,7 @@ def test_numbered_lines_that_no_question_claims_are_always_warned_of(
     """
     paper = make_paper(SIZE, 1, language, options, answers)
     silent: list[tuple[str, str]] = []
-    for name, lines in some(list(mutate(paper)), 10):
+    for name, lines in some(list(mutate(paper)), 5):
         result = read_lines(lines)
         if any(warning.startswith("Not read: ") for warning in result["document"]["warnings"]):
             continue

@@ -24,6 +24,7 @@ from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.report import describe_marks
 from tests.fresh import open_new_lake
+from tests.hunts import some
 from tests.tasks.editions.kit import Revision, describe_public, publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.exam.world import make_settings
@@ -86,12 +87,15 @@ def find_score_queries() -> list[str]:
     ]
 
 
+@pytest.mark.hunt
 def test_every_analysis_that_shows_a_score_marks_its_rows(home: Settings) -> None:
     names = find_score_queries()
     assert len(names) > 20
+    assert [name for name in names if "marks" not in {one.name for one in describe_relation(name)}] == []
     with open_lake(home, read_only=True) as lake:
-        found = {name: lake.run_named(name) for name in names}
-    assert [name for name, rows in found.items() if "marks" not in rows.columns] == []
+        found = {
+            name: lake.run_named(name) for name in some(names, 8, kind=lambda name: name == "leaderboard")
+        }
     assert {
         name: rows["marks"].unique().to_list()
         for name, rows in found.items()

@@ -35,12 +35,13 @@ while not stop.exists():
         # Until the first landing's tables are committed there is nothing to query yet.
         if queries:
             errors.append(str(error))
+        time.sleep(0.2)
         continue
     queries += 1
     if not seen or seen[-1] != list(row):
         seen.append(list(row))
     # Without a rest it takes a quarter of a processor from the demo.
-    time.sleep(0.5)
+    time.sleep(1.0)
 print(json.dumps({"seen": seen, "errors": errors, "query_count": queries}))
 """
 

@@ -44,7 +44,10 @@ def read_commands(page: Path) -> list[str]:
     return commands
 
 
-# Half of what all pages cost; their commands have tests of their own.
+# In every run what a newcomer types first. Of the other pages each command has tests of its own, and tests/deployments/test_docs_commands.py looks
+# whether it is there with its options.
+FIRST = ("README.md", "first-month.md")
+# Half of what all pages cost.
 DEAR = ("analyst.md", "data-engineer.md", "ingest.md", "judging.md", "review.md")
 WITH_COMMANDS = [page for page in PAGES if read_commands(page)]
 
@@ -57,7 +60,12 @@ def test_readme_and_pages_show_commands() -> None:
 @pytest.mark.parametrize(
     "pages",
     [
-        pytest.param([page for page in WITH_COMMANDS if page.name not in DEAR], id="short pages"),
+        pytest.param([page for page in WITH_COMMANDS if page.name in FIRST], id="first pages"),
+        pytest.param(
+            [page for page in WITH_COMMANDS if page.name not in (*FIRST, *DEAR)],
+            id="short pages",
+            marks=pytest.mark.long,
+        ),
         *(
             pytest.param([page], id=page.name, marks=pytest.mark.long)
             for page in WITH_COMMANDS

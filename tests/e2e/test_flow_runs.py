@@ -6,7 +6,7 @@ It also covers how runs are named and how they end.
 from __future__ import annotations
 
 import json
-import os
+import re
 import signal
 import subprocess
 import time
@@ -19,9 +19,12 @@ import pytest
 from deployments.flow_runs.server import fetch_run_lines, read_state
 from schemas.errors import ProctorError
 from schemas.settings import Settings
-from tests.e2e.conftest import BIN, Home
+from tests.e2e.conftest import Demo, Home
+from tests.warm import WarmProcess
 
-pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("own-server")]
+pytestmark = pytest.mark.prefect
+# Those that start one share it.
+OWN_SERVER = pytest.mark.xdist_group("own-server")
 
 
 @pytest.fixture
@@ -29,16 +32,15 @@ def home(home_without_server: Home) -> Home:
     return home_without_server
 
 
-def start(home: Home, *arguments: str, folder: Path = BIN) -> subprocess.Popen[str]:
-    """`proctor` beside others; the installed one takes signals, that of the home starts warm."""
-    return subprocess.Popen(
-        [str(folder / "proctor"), *arguments],
+def start(home: Home, *arguments: str) -> WarmProcess:
+    """`proctor` beside others; signals reach it."""
+    return WarmProcess(
+        [str(home.bin / "proctor"), *arguments],
         env=home.environment(),
         cwd=home.work,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         start_new_session=True,
     )
 
@@ -75,9 +77,11 @@ def write_papers(folder: Path, count: int, questions: int) -> Path:
     return folder
 
 
+@pytest.mark.long
+@OWN_SERVER
 def test_two_commands_at_once_start_one_server_and_leave_it_running(home: Home) -> None:
     papers = [write_papers(home.work / name, 2, 3) for name in ("first", "second")]
-    commands = [start(home, "ingest", str(paper), folder=home.bin) for paper in papers]
+    commands = [start(home, "ingest", str(paper)) for paper in papers]
     ended = [command.communicate(timeout=400) for command in commands]
     assert [command.returncode for command in commands] == [0, 0], ended
     told = [errors for _, errors in ended if "proctor down" in errors]
@@ -85,22 +89,25 @@ def test_two_commands_at_once_start_one_server_and_leave_it_running(home: Home) 
     assert home.read_json("status")["server"] == "healthy"
     log = (home.path / "prefect" / "server.log").read_text(errors="replace")
     assert log.count("Check out the dashboard") + log.count("Configure Prefect to communicate") <= 2
-    seen = read_prefect(home)
-    assert [run["state"] for run in seen["runs"]] == ["Completed", "Completed"]
-    assert {run["name"] for run in seen["runs"]} == {"ingest-2-files"}
-    assert {artifact["key"] for artifact in seen["artifacts"]} == {"ingest"}
-    assert "| question_count | 6 |" in seen["artifacts"][0]["data"]
-    assert any(line.startswith("ingest_documents finished: documents.parsed 2") for line in seen["lines"])
-    assert "第" not in json.dumps(seen, ensure_ascii=False)
 
 
-def test_a_server_that_a_command_starts_is_closed_to_others_and_knows_no_key(home: Home) -> None:
-    """The server is started by the command of this module that came first.
+def test_prefect_shows_what_each_flow_came_to_and_no_text_of_a_question(demo: Demo) -> None:
+    seen = read_prefect(demo.home)
+    states = {run["name"]: run["state"] for run in seen["runs"]}
+    names = ("ingest-10-files", "review_gate-all", "league-demo", "monthly-2026-10", "monthly-2026-11")
+    assert [states[name] for name in names] == ["Completed"] * 5
+    counted = [one["data"] for one in seen["artifacts"] if one["key"] == "ingest"]
+    assert any("| documents.parsed | 10 |" in one for one in counted)
+    assert any(line.startswith("ingest_documents finished: documents.parsed 10") for line in seen["lines"])
+    assert not re.search(r"[\u4e00-\u9fff]", json.dumps(seen, ensure_ascii=False))
+
+
+def test_a_server_that_a_command_starts_is_closed_to_others_and_knows_no_key(demo: Demo) -> None:
+    """The demo's, which a command started.
 
     Another user has its port and no password.
     """
-    home.run("validate", "--table", "runs")
-    state = read_state(Settings(home=home.path))
+    state = read_state(Settings(home=demo.home.path))
     assert state is not None
     api, stranger = state.api_url, {"Origin": "http://evil.example"}
     run_id = "00000000-0000-4000-8000-000000000000"
@@ -132,6 +139,7 @@ def test_a_server_that_a_command_starts_is_closed_to_others_and_knows_no_key(hom
 
 
 @pytest.mark.long
+@OWN_SERVER
 def test_the_lines_of_a_run_are_read_from_the_server_where_another_host_has_its_file(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +165,7 @@ def test_the_lines_of_a_run_are_read_from_the_server_where_another_host_has_its_
 
 
 @pytest.mark.long
+@OWN_SERVER
 def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) -> None:
     damaged = home.work / "damaged.docx"
     damaged.write_bytes(b"PK\x03\x04 broken")
@@ -170,10 +179,13 @@ def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) 
     [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)],
     ids=lambda number: number.name,
 )
-def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(home: Home, number: int) -> None:
+def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(
+    demo: Demo, tmp_path: Path, number: int
+) -> None:
+    home = demo.home.copy(tmp_path / "home")
     # A name of its own for each run; many, since nothing waits for the signal.
     count = 1500 + number
-    papers = write_papers(home.work / f"long-{number}", count, 30)
+    papers = write_papers(tmp_path / "papers", count, 30)
     name = f"ingest-{count}-files"
     command = start(home, "ingest", str(papers), "--workers", "1")
     deadline = time.monotonic() + 200
@@ -186,7 +198,7 @@ def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(home: 
     ]:
         assert command.poll() is None, "the flow ended before it could be interrupted"
         assert time.monotonic() < deadline
-    os.kill(command.pid, number)
+    command.send_signal(number)
     output, errors = command.communicate(timeout=120)
     assert command.returncode == 130, errors
     assert output == ""

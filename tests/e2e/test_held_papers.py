@@ -99,6 +99,7 @@ def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_re
     assert cora.complaints == []
 
 
+@pytest.mark.long
 def test_pictures_of_a_held_paper_are_shown_and_enlarged_where_its_texts_name_them(
     tmp_path: Path, settings: Settings, server: Server, browser: Browser, warm: Path
 ) -> None:

@@ -118,7 +118,7 @@ def test_the_page_and_the_table_of_changes_say_who_found_each_in_each_place() ->
 
 
 def test_a_walk_from_any_star_ends_at_the_bytes_of_its_paper(untouched: Path) -> None:
-    check_walks(untouched, 4)
+    check_walks(untouched, 2)
 
 
 def check_walks(home: Path, count: int) -> None:

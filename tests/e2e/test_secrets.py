@@ -5,9 +5,9 @@ Markers are planted and searched for.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -53,7 +53,7 @@ def find_markers(folder: Path, *texts: str) -> list[str]:
 
 
 def test_markers_in_questions_answers_and_keys_never_reach_prefect_logs_or_output(
-    demo: Demo, tmp_path: Path
+    demo: Demo, tmp_path: Path, warm_python: str
 ) -> None:
     home = demo.home.copy(tmp_path / "home", PROCTOR_TEST_MODEL_KEY=KEY)
     paper = tmp_path / "history-final.txt"
@@ -83,13 +83,17 @@ def test_markers_in_questions_answers_and_keys_never_reach_prefect_logs_or_outpu
         home.run("ingest", str(paper), "--json"),
         home.run("models"),
         home.run("status"),
-        home.run("doctor"),
+        home.run("doctor", "--json"),
     ]
+    # Beside that every check of the lake passes after the demo, and nothing else is wrong.
+    findings = json.loads(outputs[-1].stdout)["findings"]
+    assert len([one for one in findings if one["what"].startswith("check ")]) >= 8
+    assert [one for one in findings if not one["is_fine"]] == []
     assert '"question_count": 1' in outputs[0].stdout
     landed = home.run("sql", f"select count(*) as n from questions where stem like '%{STEM}%'", "--json")
     assert '"n": 1' in landed.stdout, "the marker was not landed: the test would prove nothing"
     broken = subprocess.run(
-        [sys.executable, "-c", FAULT],
+        [warm_python, "-c", FAULT],
         env=home.environment() | {"MARKER": STEM},
         capture_output=True,
         text=True,

@@ -72,6 +72,11 @@ class Newcomer:
         """What the command answers as JSON."""
         return json.loads(self.type(*arguments, "--json"))
 
+    def look(self, asked: str, **given: str) -> list[dict[str, Any]]:
+        """Rows of the lake by a statement or a query's name, without a command for each."""
+        with open_lake(Settings(home=self.folder / ".proctor"), read_only=True) as lake:
+            return (lake.query(asked) if " " in asked else lake.run_named(asked, given)).to_dicts()
+
     def let_review(self) -> str:
         """Let the annotators decide in their workbooks; returns what the import said."""
         verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
@@ -131,13 +136,13 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     assert "32 answers in 2 sessions; 32 judged by my-judge beside control answers." in done
     assert "This is a simulation and no model" in told
     assert "Disciplines of the exam" in told
-    disciplines = {row["discipline"] for row in newcomer.ask("sql", "SELECT DISTINCT discipline FROM sets")}
+    disciplines = {row["discipline"] for row in newcomer.look("SELECT DISTINCT discipline FROM sets")}
     assert disciplines == {"History", "Law"}
     # A set is as large as was chosen, and not cut so that the bank lasts for years.
-    sizes = newcomer.ask("sql", "SELECT count(*) AS n FROM sets GROUP BY set_id")
+    sizes = newcomer.look("SELECT count(*) AS n FROM sets GROUP BY set_id")
     chosen = next(one["value"] for one in newcomer.ask("settings", "list") if one["setting"] == "set_size")
     assert {row["n"] for row in sizes} == {int(chosen)}
-    board = newcomer.ask("sql", "leaderboard")
+    board = newcomer.look("leaderboard")
     assert {row["model"] for row in board} == {"my-other", "my-model"}
     assert all(row["is_simulated"] for row in board)
     # What is planned of a run that was drawn is what is published of it.
@@ -145,9 +150,9 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     for month in months:
         planned = newcomer.ask("exam", "plan", "--month", month, "--candidates", "my-model,my-other")
         assert planned["controls"] == []
-        published = newcomer.ask("sql", "leaderboard", "--param", f"month={month}")
+        published = newcomer.look("leaderboard", month=month)
         assert {round(row["chance_score"], 1) for row in published} == {planned["keys"][0]["chance_score"]}
-    assert {row["month"] for row in newcomer.ask("sql", "editions_published")} == set(months)
+    assert {row["month"] for row in newcomer.look("editions_published")} == set(months)
     if goes_on:
         # The guide leads on from month to month, until the bank has too little that is new.
         assert "Folder with more papers" in told_later

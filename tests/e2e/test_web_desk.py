@@ -200,9 +200,11 @@ class Reader:
             arg=before,
         )
 
-    def wait_until_saved(self) -> None:
+    def wait_until_saved(self, *, besides: str = "") -> None:
+        """Wait until nothing waits to be sent, but for a box of somebody else's."""
         self.page.wait_for_function(
-            "() => !Object.keys(localStorage).some(key => key.startsWith('proctor.outbox'))"
+            "besides => !Object.keys(localStorage).some(key => key.startsWith('proctor.outbox') && key !== besides)",
+            arg=besides,
         )
 
 
@@ -451,86 +453,12 @@ def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
     assert [one for one in chen.complaints + cora.complaints if "ERR_CONNECTION_REFUSED" not in one] == []
 
 
-def test_a_bad_network_loses_nothing_and_a_queue_ends_where_all_is_decided(
-    server: Server, browser: Browser
-) -> None:
-    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
-    # What was gone on with by hand is not shown again when the network is back.
-    cards = re.compile(r"/question/[^/]+/card$")
-    chen.page.route(cards, lambda route: route.abort())
-    chen.begin("questions")
-    chen.page.keyboard.press("s")
-    notice = chen.page.locator("#notice")
-    go_on = notice.get_by_role("button", name="Continue")
-    go_on.wait_for()
-    chen.page.unroute(cards)
-    first = chen.page.locator(".card").get_attribute("data-reference")
-    go_on.click()
-    chen.page.wait_for_function(
-        "first => document.querySelector('.card').dataset.reference !== first", arg=first
-    )
-    chen.press("s")
-    third = chen.page.locator(".card").get_attribute("data-reference")
-    chen.context.set_offline(True)
-    chen.context.set_offline(False)
-    chen.page.wait_for_timeout(500)
-    assert chen.page.locator(".card").get_attribute("data-reference") == third
-
-    # What is typed while a decision is on its way is kept.
-    held: list[Route] = []
-    chen.page.route(re.compile(r"/decision$"), lambda route: held.append(route))
-    chen.begin("questions")
-    first = chen.page.locator(".card").get_attribute("data-reference")
-    chen.press("a")
-    chen.press("u")
-    assert chen.page.locator(".card").get_attribute("data-reference") == first
-    chen.page.keyboard.press("e")
-    chen.page.keyboard.type(" typed later")
-    held[0].continue_()
-    chen.wait_until_saved()
-    chen.page.reload()
-    expect(chen.page.locator("[data-field=stem] ins")).to_have_text(" typed later")
-
-    # The end of a queue leads to no question that is decided.
-    dai = Reader(browser, server, "dai", "en-US", DESKTOP)
-    dai.begin("questions")
-    for _ in range(4):
-        # Those that come next are fetched, and what was decided is saved, before the next key.
-        dai.page.wait_for_load_state("networkidle")
-        dai.press("a")
-        dai.wait_until_saved()
-    expect(dai.page.locator("#finished")).to_be_visible()
-
-
-def test_a_tab_and_its_duplicate_keep_what_each_decided(
+def test_a_bad_network_and_a_shared_browser_lose_nothing_and_mix_nothing(
     settings: Settings, server: Server, browser: Browser
 ) -> None:
-    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
-    chen.begin("questions")
-    with chen.page.expect_popup() as opened:
-        chen.page.evaluate("() => { window.open(location.href); }")
-    twin, first = opened.value, chen.page
-    wait_until_ready(twin)
-    decisions = re.compile(r"/decision$")
-    chen.context.route(decisions, lambda route: route.abort())
-    chen.press("a")
-    chen.page = twin
-    chen.press("s")
-    chen.press("a")
-    first.close()
-    twin.close()
-    chen.context.unroute(decisions)
-    chen.page = chen.open_tab()
-    chen.begin("questions")
-    chen.wait_until_saved()
-    assert sorted(read_decided(settings)) == [("chen", 1), ("chen", 2)]
-
-
-def test_what_waits_of_one_person_is_not_sent_by_another_whose_name_begins_theirs(
-    server: Server, browser: Browser
-) -> None:
-    """On a shared computer, chen would give the marks of chen.wei as their own."""
-    chen = Reader(browser, server, "chen", "en", DESKTOP)
+    reader = Reader(browser, server, "chen", "en-US", DESKTOP)
+    page = reader.page
+    # What waits of chen.wei is not sent by chen, whose name begins theirs: on a shared computer chen would give their marks as their own.
     item = {
         "id": "1",
         "at": 1,
@@ -538,27 +466,85 @@ def test_what_waits_of_one_person_is_not_sent_by_another_whose_name_begins_their
         "path": "/marks/w/k/mark",
         "body": {"mark": "3", "note": ""},
     }
-    chen.page.evaluate(
-        "box => localStorage.setItem('proctor.outbox.chen.wei.0123456789abcdef', box)",
-        json.dumps({"items": [item], "seen": {}, "alive": 0}),
+    waiting = "proctor.outbox.chen.wei.0123456789abcdef"
+    page.evaluate(
+        "([name, box]) => localStorage.setItem(name, box)",
+        [waiting, json.dumps({"items": [item], "seen": {}, "alive": 0})],
     )
     asked: list[str] = []
-    chen.page.on("request", lambda request: asked.append(request.url))
-    chen.begin("questions")
-    chen.page.wait_for_timeout(2500)
-    assert [url for url in asked if "/marks/" in url] == []
-    assert chen.page.evaluate("localStorage.getItem('proctor.outbox.chen.wei.0123456789abcdef')")
+    page.on("request", lambda request: asked.append(request.url))
 
-
-def test_the_same_decision_as_before_is_the_persons_own_whoever_sat_at_the_tab_before(
-    settings: Settings, server: Server, browser: Browser
-) -> None:
-    reader = Reader(browser, server, "chen", "en", DESKTOP)
+    # What was gone on with by hand is not shown again when the network is back.
+    cards = re.compile(r"/question/[^/]+/card$")
+    page.route(cards, lambda route: route.abort())
     reader.begin("questions")
-    reader.press("r", "1")
-    reader.wait_until_saved()
+    page.keyboard.press("s")
+    go_on = page.locator("#notice").get_by_role("button", name="Continue")
+    go_on.wait_for()
+    page.unroute(cards)
+    first = page.locator(".card").get_attribute("data-reference")
+    go_on.click()
+    page.wait_for_function("first => document.querySelector('.card').dataset.reference !== first", arg=first)
+    reader.press("s")
+    third = page.locator(".card").get_attribute("data-reference")
+    reader.context.set_offline(True)
+    reader.context.set_offline(False)
+    page.wait_for_timeout(500)
+    assert page.locator(".card").get_attribute("data-reference") == third
+
+    # What is typed while a decision is on its way is kept.
+    decisions = re.compile(r"/decision$")
+    held: list[Route] = []
+    page.route(decisions, lambda route: held.append(route))
+    reader.begin("questions")
+    first = page.locator(".card").get_attribute("data-reference")
+    reader.press("a")
+    reader.press("u")
+    assert page.locator(".card").get_attribute("data-reference") == first
+    page.keyboard.press("e")
+    page.keyboard.type(" typed later")
+    held[0].continue_()
+    reader.wait_until_saved(besides=waiting)
+    page.unroute(decisions)
+    page.reload()
+    expect(page.locator("[data-field=stem] ins")).to_have_text(" typed later")
+    page.wait_for_timeout(2500)
+    assert [url for url in asked if "/marks/" in url] == []
+    assert page.evaluate("name => localStorage.getItem(name)", waiting)
+    page.evaluate("name => localStorage.removeItem(name)", waiting)
+    assert list(read_decided(settings)) == [("chen", 1)]
+
+    # The same decision as before is the person's own, whoever sat at the tab before.
     reader.sign_in("dai")
     reader.begin("questions")
-    reader.page.keyboard.press(".")
-    expect(reader.page.locator("#notice")).to_be_visible()
-    assert {name for name, _ in read_decided(settings)} == {"chen"}
+    page.keyboard.press(".")
+    expect(page.locator("#notice")).to_be_visible()
+    assert list(read_decided(settings)) == [("chen", 1)]
+
+    # A tab and its duplicate keep what each decided.
+    reader.begin("questions")
+    with page.expect_popup() as opened:
+        page.evaluate("() => { window.open(location.href); }")
+    twin = opened.value
+    wait_until_ready(twin)
+    reader.context.route(decisions, lambda route: route.abort())
+    reader.press("a")
+    reader.page = twin
+    reader.press("s")
+    reader.press("a")
+    page.close()
+    twin.close()
+    reader.context.unroute(decisions)
+    reader.page = reader.open_tab()
+    reader.begin("questions")
+    reader.wait_until_saved()
+    assert sorted(read_decided(settings)) == [("chen", 1), ("dai", 1), ("dai", 2)]
+
+    # The end of a queue leads to no question that is decided.
+    reader.begin("questions")
+    for _ in range(2):
+        # Those that come next are fetched, and what was decided is saved, before the next key.
+        reader.page.wait_for_load_state("networkidle")
+        reader.press("a")
+        reader.wait_until_saved()
+    expect(reader.page.locator("#finished")).to_be_visible()

@@ -17,17 +17,21 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from http.cookies import SimpleCookie
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
 
+from schemas.settings import Settings
 from tests.deployments.test_cli import PROCTOR, invoke, run
 from tests.seams.portal_site import SECRET, serve_portal
 from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, open_room
 from tests.tasks.models.simulation import start_server
+from warehouse.lake import open_lake
 
 SOURCE = Path(__file__).parent / "third_party"
+ROOT = Path(__file__).resolve().parents[2]
 PAPER = r"""
 \documentclass{exam}
 \begin{document}
@@ -79,6 +83,29 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+# Commands one after the other in one process, which has imported what they need.
+BESIDE = """
+import json, sys
+from typer.testing import CliRunner
+from deployments.cli import app
+print(json.dumps([CliRunner().invoke(app, words, catch_exceptions=False).stdout for words in json.load(sys.stdin)]))
+"""
+
+
+def ask_beside(installed: Path, home: Path, *commands: list[str]) -> list[Any]:
+    """What commands answer where the package is installed."""
+    done = subprocess.run(
+        [sys.executable, "-c", BESIDE],
+        input=json.dumps(commands),
+        env=os.environ | {"PROCTOR_HOME": str(home), "PYTHONPATH": str(installed)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(one) for one in json.loads(done.stdout)]
+
+
 @pytest.mark.slow
 def test_its_reader_reads_papers_that_its_analysis_counts(installed: Path, home: Path) -> None:
     """The conversion server and its children find the reader too."""
@@ -86,8 +113,11 @@ def test_its_reader_reads_papers_that_its_analysis_counts(installed: Path, home:
     assert invoke(home, "init", "--json").exit_code == 0
     done = run(home, "ingest", folder, "--no-server", "--json", PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
-    rows = "SELECT document_name, media_type, converter, status, question_count FROM documents"
-    found = json.loads(invoke(home, "sql", rows, "--json").stdout)
+    with open_lake(Settings(home=home), read_only=True) as lake:
+        found = lake.query(
+            "SELECT document_name, media_type, converter, status, question_count FROM documents"
+        ).to_dicts()
+        stems = lake.query("SELECT stem, answer FROM questions ORDER BY position").to_dicts()
     assert found == [
         {
             "document_name": "biology.tex",
@@ -97,25 +127,22 @@ def test_its_reader_reads_papers_that_its_analysis_counts(installed: Path, home:
             "question_count": 2,
         }
     ]
-    stems = json.loads(
-        invoke(home, "sql", "SELECT stem, answer FROM questions ORDER BY position", "--json").stdout
-    )
     assert stems == [
         {"stem": "Which gas do plants take up for photosynthesis?", "answer": ["B"]},
         {"stem": "Which of these metals is liquid at room temperature?", "answer": ["C"]},
     ]
-    asked = run(
-        home, "sql", "documents_by_converter", "--param", "least=1", "--json", PYTHONPATH=str(installed)
+    asked, listed, described = ask_beside(
+        installed,
+        home,
+        ["sql", "documents_by_converter", "--param", "least=1", "--json"],
+        ["sql", "--json"],
+        ["sql", "documents_by_converter", "--describe", "--json"],
     )
-    assert json.loads(asked.stdout) == [
-        {"converter": "proctor-tex", "document_count": 1, "question_count": 2}
-    ]
-    listed = json.loads(run(home, "sql", "--json", PYTHONPATH=str(installed)).stdout)
+    assert asked == [{"converter": "proctor-tex", "document_count": 1, "question_count": 2}]
     assert [one["question"] for one in listed if one["name"] == "documents_by_converter"] == [
         "How many documents, and questions, did each converter read?"
     ]
-    described = run(home, "sql", "documents_by_converter", "--describe", "--json", PYTHONPATH=str(installed))
-    assert {row["column"]: row["meaning"] for row in json.loads(described.stdout)}["document_count"] == (
+    assert {row["column"]: row["meaning"] for row in described}["document_count"] == (
         "documents that it read"
     )
 

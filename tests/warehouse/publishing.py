@@ -37,17 +37,18 @@ def publish_runs(connection: duckdb.DuckDBPyConnection) -> None:
         basis = read_basis(read, str(run_id), [str(name) for (name,) in disciplines])
         edition = freeze_edition(read, basis, now=PUBLISHED_AT)
         for table, frame in edition.frames.items():
-            rows = frame.with_columns(landing_unit=pl.lit(edition.edition_id))
-            connection.register("edition_rows", rows.to_arrow())
-            connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM edition_rows")
-            connection.unregister("edition_rows")
+            insert(connection, table, frame, edition.edition_id)
     for is_simulated in (False, True):
-        told = estimate_improvements(read, is_simulated=is_simulated).with_columns(
-            landing_unit=pl.lit("told")
-        )
-        connection.register("told_rows", told.to_arrow())
-        connection.execute("INSERT INTO improvements BY NAME SELECT * FROM told_rows")
-        connection.unregister("told_rows")
+        insert(connection, "improvements", estimate_improvements(read, is_simulated=is_simulated), "told")
+
+
+def insert(connection: duckdb.DuckDBPyConnection, table: str, frame: pl.DataFrame, unit: str) -> None:
+    """Put rows into a table; most tables of an edition have none in a case, and are left alone."""
+    if frame.is_empty():
+        return
+    connection.register("new_rows", frame.with_columns(landing_unit=pl.lit(unit)).to_arrow())
+    connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM new_rows")
+    connection.unregister("new_rows")
 
 
 def draw_from_editions(connection: duckdb.DuckDBPyConnection) -> None:
@@ -58,7 +59,4 @@ def draw_from_editions(connection: duckdb.DuckDBPyConnection) -> None:
         asked = {"edition_id": head["edition_id"], "month": head["month"], "prompt_style": "zero_shot"}
         stars = connection.execute(query.body, bind_parameters(query, asked)).pl()
         for table, frame in compute_stability(head, stars, request).frames.items():
-            rows = frame.with_columns(landing_unit=pl.lit(head["edition_id"]))
-            connection.register("drawn_rows", rows.to_arrow())
-            connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM drawn_rows")
-            connection.unregister("drawn_rows")
+            insert(connection, table, frame, head["edition_id"])

@@ -52,7 +52,7 @@ def check(tried: tuple[Path, Any], judge: str, *options: str) -> Any:
     return invoke(home, "models", "check", "--judge", judge, *options, PROCTOR_SIMULATED_URL=server.url)
 
 
-@pytest.mark.parametrize("judge", ["sound", "noisy"])
+@pytest.mark.parametrize("judge", ["sound", pytest.param("noisy", marks=pytest.mark.long)])
 def test_a_judge_that_can_judge_is_told_so(tried: tuple[Path, Any], judge: str) -> None:
     done = check(tried, judge, "--json")
     assert done.exit_code == 0, done.stderr

@@ -8,26 +8,20 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tests.deployments.test_cli import invoke
-from tests.fresh import open_new_lake
-from tests.tasks.editions.kit import publish_run
-from tests.tasks.editions.season import land_frames
-from tests.tasks.report.synthetic import build_season
-from warehouse.ledger.engine.opening import open_ledger
+from tests.fresh import copy_home
+from tests.tasks.editions.conftest import published_home, season_home
+
+__all__ = ["published_home", "season_home"]
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(published_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two months of which June is published."""
     home = tmp_path_factory.mktemp("stability") / "home"
-    settings = Settings(home=home, judge_ratings_gate=100)
-    with open_new_lake(settings) as lake:
-        land_frames(lake, build_season())
-        publish_run(lake, settings, JUNE, EXAMINED_DISCIPLINES)
-    open_ledger(settings.ledger_address).close()
+    copy_home(published_home, Settings(home=home))
     return home
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tasks.questions.pictures import name_picture
 from tests.deployments.test_cli import invoke
 from tests.tasks.ingest.kit import land_documents
 from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
-from warehouse.lake import open_lake
+from warehouse.lake import open_lake, share_lake
 from warehouse.lake.upkeep import Looked
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.whole_files import hash_file
@@ -27,19 +28,28 @@ OTHERS = ("examine_checks", "examine_months", "examine_editions", "examine_reten
 COUNT = 8
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed home with a paper with pictures; copied."""
+    folder = tmp_path_factory.mktemp("archive")
+    assert invoke(folder / "home", "init").exit_code == 0
+    settings = Settings(home=folder / "home")
+    write_word(folder / "paper.docx", CHOICES, PICTURES)
+    with open_lake(settings) as lake, open_ledger(settings.ledger_address):
+        land_documents(lake, settings, [folder / "paper.docx"])
+    return settings.home
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """A home with a paper with pictures, looked at once; a third is read again in each look."""
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """A copy of it, looked at once and attached once; a third is read again in each look."""
     monkeypatch.setattr(looks, "LOOKS", 3)
     for name in OTHERS:
         monkeypatch.setattr(contents, name, lambda *_: None)
-    assert invoke(tmp_path / "home", "init").exit_code == 0
-    settings = Settings(home=tmp_path / "home")
-    write_word(tmp_path / "paper.docx", CHOICES, PICTURES)
-    with open_lake(settings) as lake, open_ledger(settings.ledger_address):
-        land_documents(lake, settings, [tmp_path / "paper.docx"])
-    assert "wrong" not in look(settings)
-    return settings
+    settings = Settings(home=Path(shutil.copytree(made, tmp_path / "home")))
+    with share_lake():
+        assert "wrong" not in look(settings)
+        yield settings
 
 
 @pytest.fixture

@@ -213,6 +213,7 @@ def test_a_data_file_whose_footer_was_changed_is_named_until_it_is_put_back(look
     assert examine(looked_home)[0] == 0
 
 
+@pytest.mark.long
 @pytest.mark.service
 def test_an_object_that_was_cut_is_named_and_a_store_that_is_away_has_lost_nothing(tmp_path: Path) -> None:
     with start_object_store() as store:
@@ -446,9 +447,11 @@ def test_a_clock_behind_what_was_written_is_named(looked_home: Path) -> None:
 def test_a_clock_behind_the_time_of_a_file_is_named(looked_home: Path) -> None:
     later = (datetime.now(UTC) + timedelta(hours=3)).timestamp()
     os.utime(looked_home / "public" / "log.jsonl", (later, later))
-    code, found = examine(looked_home)
-    assert (code, list_wrong(found)) == (1, {"clock"})
-    assert "log.jsonl" in found["clock"]["found"]
+    settings, found = Settings(home=looked_home), Findings()
+    with open_ledger(settings.ledger_address) as ledger:
+        machine.examine_clock(settings, ledger, found)
+    assert [(one.what, one.severity) for one in found.found] == [("clock", "wrong")]
+    assert "log.jsonl" in found.found[0].found
 
 
 # --- folders and disks --------------------------------------------------------------------------------------------

@@ -223,6 +223,8 @@ def list_zeros(client: TestClient, session_id: str) -> list[tuple[str, str, dict
 
 
 @pytest.mark.hunt
+# A store that refuses it is PostgreSQL: there it is tried in every run.
+@pytest.mark.long
 def test_the_character_zero_is_a_fault_on_no_route(client: TestClient, world: World, session_id: str) -> None:
     _, seat = open_own(client, world, session_id)
     admin = bearer(

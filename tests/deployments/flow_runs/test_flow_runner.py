@@ -121,7 +121,9 @@ print("counted:", len(started), before, gc.get_threshold()[0])
 """
 
 
-@pytest.mark.parametrize("command", [["ingest", "paper.txt", "--no-server"], ["status"]])
+@pytest.mark.parametrize(
+    "command", [["ingest", "paper.txt", "--no-server"], pytest.param(["status"], marks=pytest.mark.long)]
+)
 def test_a_short_command_attaches_the_lake_once_and_looks_for_no_garbage(
     command: list[str], tmp_path: Path
 ) -> None:

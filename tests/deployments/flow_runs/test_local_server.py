@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from json import dumps
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from deployments.flow_runs.server import ServerState, build_environment, stop_server
+from deployments.flow_runs.flow_runner import _find_server
+from deployments.flow_runs.server import (
+    ServerState,
+    build_environment,
+    local_server,
+    read_state,
+    stop_server,
+)
 from schemas.settings import Settings
 
 
@@ -58,3 +67,39 @@ def test_a_path_is_the_same_one_for_the_worker_whose_working_folder_is_another(
         "PROCTOR_BACKUPS": str(tmp_path / "backups"),
         "PROCTOR_PUBLIC": "/srv/site",
     }
+
+
+# Answers every call at the port of the server whose place it takes.
+ANSWERS = """
+import http.server, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+    def log_message(self, *_): pass
+http.server.HTTPServer(("127.0.0.1", int(os.environ["PREFECT_SERVER_API_PORT"])), Handler).serve_forever()
+"""
+
+
+def test_two_commands_at_once_start_one_server_and_leave_it_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, begun = Settings(home=tmp_path), list[subprocess.Popen[bytes]]()
+
+    def spawn(_settings: Settings, _arguments: list[str], variables: dict[str, str], *_: object) -> Any:
+        command = [sys.executable, "-S", "-c", ANSWERS]
+        begun.append(subprocess.Popen(command, env=os.environ | variables, start_new_session=True))
+        return begun[-1]
+
+    monkeypatch.setattr(local_server, "_spawn", spawn)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.map(_find_server, [settings] * 2)
+        assert (first, len(begun), begun[0].poll()) == (second, 1, None)
+        assert read_state(settings) == first
+        assert "`proctor down` stops it" in capsys.readouterr().err
+        assert stop_server(settings) == [first.server_pid]
+    finally:
+        for process in begun:
+            process.kill()
+            process.wait()

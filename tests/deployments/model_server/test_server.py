@@ -131,10 +131,10 @@ def test_a_home_is_known_by_its_newest_bank(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().err.startswith("There is no lake")
 
 
-def test_the_command_names_a_profile_that_is_wrong(tmp_path: Path) -> None:
+def test_the_command_names_a_profile_that_is_wrong(tmp_path: Path, warm_python: str) -> None:
     profile = tmp_path / "profile.yaml"
     profile.write_text("models: {a: {acuracy: 0.5}}")
-    command = [sys.executable, "-m", "deployments.model_server", "--profile", str(profile)]
+    command = [warm_python, "-m", "deployments.model_server", "--profile", str(profile)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert run.returncode == 2
     assert "model 'a': unknown field 'acuracy'" in run.stderr

@@ -13,12 +13,15 @@ from httpx2 import Response
 from lxml import html
 
 import deployments.web
+from schemas.settings import Settings, load_settings
 from tasks.ingest import ingest_documents
 from tasks.questions.pictures import name_picture
-from tests.deployments.web.conftest import Desk, Reviewer
+from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
+from tests.fresh import copy_home
 from tests.tasks.ingest.builders import make_pdf
 from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, draw, save, say, show, write_word
 from warehouse.lake import open_lake
+from warehouse.ledger.engine.copies.files import restore_ledger
 
 DOCUMENT = "aaaaaaaa-0000-4000-8000-000000000001"
 DRAWN = [say("答案：见图。", show("drawn"))]
@@ -32,6 +35,41 @@ PAGES = ("/papers", f"/papers/{DOCUMENT}", f"/papers/{DOCUMENT}/page/1")
 CHANGES = tuple(f"/papers/{DOCUMENT}/{what}" for what in ("reading", "correction", "release"))
 
 
+@pytest.fixture(scope="module")
+def papers(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed home with the papers of these tests, read at once; copied."""
+    folder = tmp_path_factory.mktemp("held")
+    given = folder / "papers"
+    given.mkdir()
+    (given / "ferry.pdf").write_bytes(
+        make_pdf([[(72, 700, "1. What is a ferry?"), (72, 680, "2. What is a quay?")]])
+    )
+    write_word(given / "a.docx", CHOICES, PICTURES)
+    write_word(given / "b.docx", [*CHOICES[:-1], *DRAWN], PICTURES | {"drawn": save(draw("a lens"))})
+    write_word(given / "lens.docx", UNNUMBERED, {"lens": save(draw("another lens"))})
+    (folder / "home").mkdir()
+    restore_ledger(people, folder / "home" / "ledger.sqlite")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROCTOR_HOME", str(folder / "home"))
+        load_settings.cache_clear()
+        ingest_documents([str(given)])
+    load_settings.cache_clear()
+    return folder / "home"
+
+
+@pytest.fixture
+def desk(papers: Path, make_desk: MakeDesk, one_lake: None, tmp_path: Path) -> Desk:
+    copy_home(papers, Settings(home=tmp_path / "home"))
+    return make_desk([])
+
+
+def find(desk: Desk, name: str) -> str:
+    """The id of a paper."""
+    with open_lake(desk.settings) as lake:
+        query = "SELECT document_id FROM documents WHERE document_name = $name"
+        return str(lake.query(query, {"name": name}).item())
+
+
 def test_who_does_not_coordinate_finds_no_held_papers_and_changes_none(desk: Desk) -> None:
     for name in ("chen", "ann"):
         assert [desk.sign_in(name).get(path).status_code for path in PAGES] == [404] * 3, name
@@ -39,15 +77,8 @@ def test_who_does_not_coordinate_finds_no_held_papers_and_changes_none(desk: Des
     assert [chen.post(path, json={"marks": "[]"}).status_code for path in CHANGES] == [404] * 3
 
 
-def test_a_paper_that_is_there_is_there_for_coordinators_alone(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paper = tmp_path / "paper.pdf"
-    paper.write_bytes(make_pdf([[(72, 700, "1. What is a ferry?"), (72, 680, "2. What is a quay?")]]))
-    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
-    ingest_documents([str(paper)])
-    with open_lake(desk.settings) as lake:
-        document = lake.query("SELECT document_id FROM documents")["document_id"][0]
+def test_a_paper_that_is_there_is_there_for_coordinators_alone(desk: Desk) -> None:
+    document = find(desk, "ferry.pdf")
     found = {}
     for name in ("cora", "chen", "ann"):
         person = desk.sign_in(name)
@@ -57,16 +88,9 @@ def test_a_paper_that_is_there_is_there_for_coordinators_alone(
     assert found == {"cora": [200] * 3, "chen": [404] * 3, "ann": [404] * 3}
 
 
-def test_a_paper_is_corrected_only_by_who_has_seen_how_it_stands(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_paper_is_corrected_only_by_who_has_seen_how_it_stands(desk: Desk) -> None:
     """Of two coordinators, or two tabs, neither replaces unseen what the other has kept."""
-    paper = tmp_path / "paper.pdf"
-    paper.write_bytes(make_pdf([[(72, 700, "1. What is a ferry?"), (72, 680, "2. What is a quay?")]]))
-    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
-    ingest_documents([str(paper)])
-    with open_lake(desk.settings) as lake:
-        document = lake.query("SELECT document_id FROM documents")["document_id"][0]
+    document = find(desk, "ferry.pdf")
     cora, xu = desk.sign_in("cora"), desk.sign_in("xu")
     shown = cora.get(f"/papers/{document}").text
     seen, places = re.search(r'data-seen="([^"]+)"', shown), re.findall(r'data-place="(\d+)"', shown)
@@ -85,7 +109,8 @@ def test_a_paper_is_corrected_only_by_who_has_seen_how_it_stands(
     again = keep(cora, marks[0], seen[1])
     assert again.status_code == 200
     with open_lake(desk.settings, read_only=True) as lake:
-        assert lake.query("SELECT corrected_by FROM layouts")["corrected_by"].to_list() == ["cora"]
+        query = "SELECT corrected_by FROM layouts WHERE document_id = $id"
+        assert lake.query(query, {"id": document})["corrected_by"].to_list() == ["cora"]
     assert keep(cora, marks[1], again.json()["seen"]).status_code == 200
 
 
@@ -94,7 +119,8 @@ def test_a_change_without_the_token_of_its_session_is_refused(desk: Desk) -> Non
     assert [cora.post(path, token="", json={"marks": "[]"}).status_code for path in CHANGES] == [403] * 3
 
 
-def test_a_home_without_papers_holds_none(desk: Desk) -> None:
+def test_a_home_without_papers_holds_none(make_desk: MakeDesk) -> None:
+    desk = make_desk([])
     cora = desk.sign_in("cora")
     assert "No paper is held." in cora.get("/papers", **{"accept-language": "en"}).text
     assert cora.get(f"/papers/{DOCUMENT}").status_code == 404
@@ -109,18 +135,9 @@ def test_no_page_names_a_door_twice() -> None:
         assert not doors & set(re.findall(r'href="([^"]+)"', " ".join(tools))), template.name
 
 
-def test_a_question_of_a_held_paper_has_its_pictures_for_coordinators_alone(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_of_a_held_paper_has_its_pictures_for_coordinators_alone(desk: Desk) -> None:
     """They have addresses of their own, which name the paper."""
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    write_word(folder / "a.docx", CHOICES, PICTURES)
-    write_word(folder / "b.docx", [*CHOICES[:-1], *DRAWN], PICTURES | {"drawn": save(draw("a lens"))})
-    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
-    ingest_documents([str(folder)])
-    with open_lake(desk.settings) as lake:
-        ids = dict(lake.query("SELECT document_name, document_id FROM documents").iter_rows())
+    ids = {name: find(desk, name) for name in ("a.docx", "b.docx")}
     cora, chen = desk.sign_in("cora"), desk.sign_in("chen")
     reading = read_reading(cora, ids["a.docx"])
     first, _, third = (one["pictures"] for one in reading["questions"])
@@ -151,14 +168,12 @@ def read_reading(person: Reviewer, document: str) -> Any:
 
 
 def test_a_reading_that_nobody_has_kept_brings_its_pictures(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_word(tmp_path / "paper.docx", UNNUMBERED, {"lens": save(draw("a lens"))})
-    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
-    ingest_documents([str(tmp_path / "paper.docx")])
+    document = find(desk, "lens.docx")
     with open_lake(desk.settings) as lake:
-        document = lake.query("SELECT document_id FROM documents")["document_id"][0]
-        assert lake.query("SELECT count(*) FROM pictures").item() == 0
+        query = "SELECT count(*) FROM pictures WHERE document_id = $id"
+        assert lake.query(query, {"id": document}).item() == 0
     cora = desk.sign_in("cora")
     shown = cora.get(f"/papers/{document}").text
     seen, places = re.search(r'data-seen="([^"]+)"', shown), re.findall(r'data-place="(\d+)"', shown)

@@ -16,13 +16,14 @@ from PIL import Image
 from schemas.settings import Settings
 from tasks.questions.pictures import name_picture
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, open_new_lake
 from tests.tasks.ingest.builders import make_pdf
 from tests.tasks.ingest.kit import land_documents, remove_document
 from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, draw, save, write_word
 from tests.tasks.review.conftest import make_question
 from tests.tasks.review.kit import land_closed_batches
 from warehouse.lake import open_lake
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.moments import now_text
 
 PAPER = [
@@ -30,15 +31,26 @@ PAPER = [
 ]
 
 
+@pytest.fixture(scope="module")
+def made(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed home with two papers, read once; copied."""
+    folder = tmp_path_factory.mktemp("pictures")
+    given = folder / "papers"
+    given.mkdir()
+    (given / "a.pdf").write_bytes(make_pdf(PAPER))
+    write_word(given / "b.docx", CHOICES, PICTURES)
+    with open_new_lake(Settings(home=folder / "home")) as lake:
+        land_documents(lake, lake.settings, [given], workers=1)
+    restore_ledger(people, folder / "home" / "ledger.sqlite")
+    return folder / "home"
+
+
 @pytest.fixture
-def papers(make_desk: MakeDesk, tmp_path: Path) -> Desk:
+def papers(made: Path, make_desk: MakeDesk, one_lake: None, tmp_path: Path) -> Desk:
     """Question 0 stands in a PDF; 1 has a circuit and drawn options, 3 a drawn answer."""
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "a.pdf").write_bytes(make_pdf(PAPER))
-    write_word(folder / "b.docx", CHOICES, PICTURES)
-    with open_new_lake(Settings(home=tmp_path / "home")) as lake:
-        land_documents(lake, lake.settings, [folder], workers=1)
+    settings = Settings(home=tmp_path / "home")
+    copy_home(made, settings)
+    with open_lake(settings) as lake:
         rows = lake.query(
             "SELECT * EXCLUDE (landing_unit) FROM questions ORDER BY document_name, position"
         ).to_dicts()
@@ -127,10 +139,9 @@ def test_what_is_no_picture_of_the_paper_is_refused(papers: Desk) -> None:
         ({"data": "图"}, "no_picture"),
         ({"data": bomb}, "no_picture"),
     ]
-    assert [(make(chen, 0, **one).status_code, make(chen, 0, **one).json()["code"]) for one, _ in asked] == [
-        (422, code) for _, code in asked
-    ]
-    assert "60 million are allowed" in make(chen, 0, data=bomb).json()["message"]
+    replies = [make(chen, 0, **one) for one, _ in asked]
+    assert [(one.status_code, one.json()["code"]) for one in replies] == [(422, code) for _, code in asked]
+    assert "60 million are allowed" in replies[-1].json()["message"]
     foreign = read_original(read_card(chen, 1))["pictures"][0]["sha256"]
     edit = {
         "stem": "Which planet? [picture:1]",

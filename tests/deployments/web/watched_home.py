@@ -22,7 +22,7 @@ from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.exam.protocol import Answer, make_protocol
 from tasks.questions.pictures import name_picture
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, make_once, open_new_lake
 from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
@@ -168,8 +168,11 @@ def open_watched(home: Path) -> Iterator[Watched]:
     """The home and its application with people of every role; alpha and rho are under way."""
 
     settings = make_settings(home, judge_ratings_gate=100, teams={TEAM: ("mia",)})
+    copy_home(
+        make_once("watched", lambda made: land_published_run(make_settings(made, judge_ratings_gate=100))),
+        settings,
+    )
     write_team_registry(settings)
-    land_published_run(settings)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     bank = make_bank()
     with open_ledger(settings.ledger_address) as ledger:

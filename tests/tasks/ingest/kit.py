@@ -8,5 +8,6 @@ from __future__ import annotations
 from tasks.ingest.landing import land_documents
 from tasks.ingest.readers.picture_form import normalise_picture
 from tasks.ingest.removal import remove_document
+from tasks.ingest.requested_reading import _hash_terms as hash_terms
 
-__all__ = ["land_documents", "normalise_picture", "remove_document"]
+__all__ = ["hash_terms", "land_documents", "normalise_picture", "remove_document"]

@@ -112,7 +112,10 @@ def test_months_that_are_not_closed_are_left_alone(busy_lake: Lake) -> None:
     assert busy_lake.query(files).item() == 4
 
 
-@pytest.mark.parametrize("merge", [compact_lake, lambda lake: merge_small_files(lake, "2026-02")])
+@pytest.mark.parametrize(
+    "merge",
+    [lambda lake: merge_small_files(lake, "2026-02"), pytest.param(compact_lake, marks=pytest.mark.long)],
+)
 def test_merged_files_serve_old_snapshots_and_readers_of_before(
     busy_lake: Lake, settings: Settings, merge: Callable[[Lake], object]
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
+from tests.fresh import open_new_lake
 from tests.warehouse.sample_rows import make_question, make_uuid, question_frame, session_frame
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.definitions import read_views
@@ -404,8 +405,7 @@ def test_a_query_may_name_the_columns_that_a_narrow_screen_shows_first() -> None
 
 def test_a_reader_gives_plain_rows_and_refuses_what_a_lake_refuses(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    with open_lake(settings):
-        pass
+    open_new_lake(settings).close()
     with LakeReader(settings) as reader:
         rows = run_statement(reader, "SELECT 1 AS n, ['a'] AS texts")
         assert (rows.columns, rows.rows) == (("n", "texts"), [(1, ["a"])])

@@ -261,7 +261,7 @@ def test_a_row_that_is_gone_since_files_were_merged_is_found(home: Path, merged:
     assert look(home)[1] == look(home)[1] == [f"sessions/{unit}"]
 
 
-@pytest.mark.parametrize("rows_read", [60_000, 0])
+@pytest.mark.parametrize("rows_read", [60_000, pytest.param(0, marks=pytest.mark.long)])
 def test_a_unit_of_which_a_part_was_merged_is_read_whole(
     home: Path, merged: int, rows_read: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,8 +21,10 @@ pytestmark = pytest.mark.service
 
 @pytest.mark.parametrize(
     "take_care",
-    [lambda lake: compact_lake(lake, keep_days=0), lambda lake: purge_files(lake, ["sessions"])],
-    ids=["compacting", "purging"],
+    [
+        pytest.param(lambda lake: compact_lake(lake, keep_days=0), id="compacting", marks=pytest.mark.long),
+        pytest.param(lambda lake: purge_files(lake, ["sessions"]), id="purging"),
+    ],
 )
 def test_a_landing_and_what_wants_every_unit_do_not_wait_for_each_other(
     take_care: Callable[[Lake], object],

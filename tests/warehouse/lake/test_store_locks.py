@@ -5,7 +5,6 @@ Nothing of ours that ends, in this process or beside it, may take them or the lo
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sqlite3
 import subprocess
@@ -90,23 +89,22 @@ def test_a_new_ledger_is_its_owners_alone_and_comes_to_its_name_without_a_descri
     assert [one.name for one in settings.home.iterdir() if one.name.endswith(".new")] == []
 
 
-def open_and_add(address: str, name: str, count: int) -> None:
-    for number in range(count):
-        with open_ledger(address) as ledger, ledger.write() as connection:
-            add_user(connection, user_id=f"{name}-{number}", role="admin")
+MAKER = """
+import sys
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user
+for number in range(5):
+    with open_ledger(sys.argv[1]) as ledger, ledger.write() as connection:
+        add_user(connection, user_id=f"{sys.argv[2]}-{number}", role="admin")
+"""
 
 
-def test_processes_that_make_one_ledger_at_once_lose_nothing(settings: Settings) -> None:
-    context = multiprocessing.get_context("spawn")
+def test_processes_that_make_one_ledger_at_once_lose_nothing(settings: Settings, warm_python: str) -> None:
     makers = [
-        context.Process(target=open_and_add, args=(settings.ledger_address, f"maker-{number}", 5))
+        subprocess.Popen([warm_python, "-c", MAKER, settings.ledger_address, f"maker-{number}"])
         for number in range(3)
     ]
-    for maker in makers:
-        maker.start()
-    for maker in makers:
-        maker.join()
-    assert [maker.exitcode for maker in makers] == [0, 0, 0]
+    assert [maker.wait() for maker in makers] == [0, 0, 0]
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         assert len(list_users(connection)) == 15
 

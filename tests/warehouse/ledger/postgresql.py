@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fresh import make_once
+from tests.shared import ELSEWHERE, SHARED
 from warehouse.ledger.engine.opening import open_ledger
 
 _numbers = itertools.count(1)
@@ -73,8 +75,8 @@ class PostgresqlServer:
 def start_postgresql(*, is_durable: bool = False) -> Iterator[PostgresqlServer]:
     """Start a server, or skip with what is missing.
 
-    Its files are copies of those of a server that was made and migrated once for all tests of this process: that takes more
-    than many a test. `is_durable`: every commit is waited for until it is on the disk, for who measures.
+    Its files are copies of those of a server that was made and migrated once for all workers: that takes more than many a
+    test. `is_durable`: every commit is waited for until it is on the disk, for who measures.
     """
     with _run_server(_make_server_files(), fsync="on" if is_durable else "off") as folder:
         yield PostgresqlServer(folder)
@@ -82,16 +84,24 @@ def start_postgresql(*, is_durable: bool = False) -> Iterator[PostgresqlServer]:
 
 @functools.cache
 def _make_server_files() -> Path:
-    """The data folder of a server that is stopped, with the template of ledgers in it."""
+    """The data folder of a server that is stopped, with the template of ledgers in it.
+
+    It does not lie where what is made once for all does: the user that the server runs as has no way there.
+    """
     programs, as_postgres = _find_programs()
-    folder = _make_folder()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    data = folder / "db"
-    _run(folder, *as_postgres, str(programs / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust")
-    with _run_server(data, is_copy=False) as socket:
-        server = PostgresqlServer(socket)
-        server.make_template()
-    return data
+
+    def make(noted: Path) -> None:
+        folder = _make_folder()
+        if SHARED not in os.environ:
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        data = folder / "db"
+        _run(folder, *as_postgres, str(programs / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust")
+        with _run_server(data, is_copy=False) as socket:
+            PostgresqlServer(socket).make_template()
+        noted.mkdir()
+        (noted / ELSEWHERE).write_text(str(folder), encoding="utf-8")
+
+    return Path((make_once("postgresql", make) / ELSEWHERE).read_text(encoding="utf-8"), "db")
 
 
 @contextlib.contextmanager

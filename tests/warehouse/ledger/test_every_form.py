@@ -256,7 +256,12 @@ def check_step(before: Rows, *addresses: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dies_in", "left"), [("", [HEAD, HEAD]), ("ledger", [HEAD, HEAD]), ("exam", [TO_COME, HEAD])]
+    ("dies_in", "left"),
+    [
+        ("", [HEAD, HEAD]),
+        ("ledger", [HEAD, HEAD]),
+        pytest.param("exam", [TO_COME, HEAD], marks=pytest.mark.long),
+    ],
 )
 def test_a_step_to_come_keeps_every_row_and_a_kill_in_it_leaves_each_file_whole(
     tmp_path: Path, dies_in: str, left: list[str], warm_python: str
