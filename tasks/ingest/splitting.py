@@ -86,6 +86,7 @@ from tasks.ingest.layout.key_chains import write_key_chain
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
+from tasks.ingest.layout.numbered_gaps import write_numbered_gaps
 from tasks.ingest.layout.outlines import (
     Outline,
     add_headings,
@@ -169,7 +170,8 @@ def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(write_scripts(IndexedLines(place_pictures(make_pieces(lines, starts)))))
     judged = write_judgements(write_marks(write_numbered_answers(made)))
-    ranged = write_ranges(write_passages(write_gaps(write_banks(write_matching(write_key_chain(judged))))))
+    gapped = write_numbered_gaps(write_gaps(write_banks(write_matching(write_key_chain(judged)))))
+    ranged = write_ranges(write_passages(gapped))
     return drop_part_labels(write_key_blocks(ranged))
 
 

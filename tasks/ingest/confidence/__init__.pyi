@@ -1,5 +1,5 @@
-# Whether a paper may print answers besides those that its questions have.
-from .answer_signs import shows_other_answers as shows_other_answers
+# Whether a paper may print answers, though no question of it has one.
+from .answer_signs import shows_answers as shows_answers
 
 # What the reading of each question shows, its paper's evidence with it.
 from .evidence import gather_questions as gather_questions

@@ -1,9 +1,9 @@
-"""Whether a paper shows any sign of an answer that was not read."""
+"""Whether a paper shows any sign of an answer."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,8 +27,6 @@ _KEYED = re.compile(
 )
 # one such line is an accident
 _LEAST_KEYED = 2
-# so much of an answer tells where it is printed
-_BEGINNING = 8
 
 
 @lru_cache(maxsize=1)
@@ -38,58 +36,44 @@ def _named() -> re.Pattern[str]:
     )
 
 
-def shows_other_answers(text: str, questions: Sequence[Mapping[str, Any]], lines: Sequence[Line]) -> bool:
-    """Whether a paper may print answers besides those that its questions have.
+def shows_answers(text: str, questions: Sequence[Mapping[str, Any]], lines: Sequence[Line]) -> bool:
+    """Whether a paper may print answers, though no question of it has one.
 
-    It does where a line outside the answered questions names an answer, explains one or lists keys, where two of the lines
-    below the first question could end with a key, or where lines of two questions stand out among their others. Without
-    lines (`lines` of a sheet) it may.
+    It does where a line names an answer, explains one or lists keys, where two of the lines below the first question could end
+    with a key, or where options or lines of two questions stand out among their others. Where a question has an answer it
+    does; of a sheet, which has no `lines`, it is not told: it may.
     """
-    if not lines or _stand_out(questions, lines, join_lines(lines)[1]) >= _LEAST_KEYED:
+    if not lines or any(row["answer"] for row in questions):
         return True
-    answered = sorted(
-        (row["text_start"], row["text_end"])
-        for row in questions
-        if row["answer"] and row["text_start"] is not None and row["text_end"] is not None
-    )
-    read = tuple({_fold(answer)[:_BEGINNING] for row in questions for answer in row["answer"]} - {""})
+    if _stand_out(questions, lines, join_lines(lines)[1]) >= _LEAST_KEYED:
+        return True
     first = min((row["text_start"] or 0 for row in questions), default=0)
-    keyed = 0
-    for start, line, below in _list_lines(text):
-        at = bisect_right(answered, (start, len(text))) - 1
-        if at >= 0 and start < answered[at][1]:
-            continue
-        named = _named().search(line)
-        if named and any(_fold(said).startswith(read) for said in (line[named.end() :], below)):
-            continue
-        if named or find_explanation(line) or is_region_heading(line) or read_key_line(line):
+    keyed = start = 0
+    for line in text.split("\n"):
+        if _named().search(line) or find_explanation(line) or is_region_heading(line) or read_key_line(line):
             return True
         keyed += start >= first and _KEYED.search(line) is not None
+        start += len(line) + 1
     return keyed >= _LEAST_KEYED
 
 
 def _stand_out(questions: Sequence[Mapping[str, Any]], lines: Sequence[Line], starts: Sequence[int]) -> int:
-    """In how many questions without an answer some line below the first stands out, and not all of them do."""
+    """In how many questions some options stand out, or, without any, some line below the first."""
     found = 0
     for row in questions:
-        if row["answer"] or row["text_start"] is None or row["text_end"] is None:
+        if row["text_start"] is None or row["text_end"] is None:
             continue
-        own = lines[bisect_right(starts, row["text_start"]) : bisect_left(starts, row["text_end"])]
-        marked = sum(any(kind in KINDS for _, _, kind in line.emphasis) for line in own)
-        found += 0 < marked < len(own)
+        own = lines[bisect_right(starts, row["text_start"]) - 1 : bisect_left(starts, row["text_end"])]
+        marked = [
+            _fold(line.text[first:last])
+            for line in own
+            for first, last, kind in line.emphasis
+            if kind in KINDS
+        ]
+        texts = [_fold(option["text"]) for option in row["options"]] or [_fold(line.text) for line in own[1:]]
+        shown = sum(any(text and text in one for one in marked) for text in texts) if marked else 0
+        found += 0 < shown < len(texts)
     return found
-
-
-def _list_lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """Where each line with text begins, the line, and the next."""
-    found: list[tuple[int, str]] = []
-    start = 0
-    for line in text.split("\n"):
-        if line.strip():
-            found.append((start, line))
-        start += len(line) + 1
-    for at, (begin, line) in enumerate(found):
-        yield begin, line, found[at + 1][1] if at + 1 < len(found) else ""
 
 
 _SIGNS = re.compile(r"[\W_]+")

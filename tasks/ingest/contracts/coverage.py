@@ -9,7 +9,7 @@ from functools import lru_cache
 from schemas import patterns as re
 from tasks.ingest.contracts.asking import has_title
 from tasks.ingest.contracts.readings import ContractCheck, Reading
-from tasks.ingest.layout.headings import FIRST_OPTION, is_chapter, read_heading
+from tasks.ingest.layout.headings import FIRST_OPTION, FORM, is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.rules import names_rules
@@ -150,7 +150,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
         above += len(piece.text) if start < first else 0
-        asks_above |= start < first and piece.text.rstrip().endswith(_ASKING)
+        asks_above |= start < first and ends_asking(piece.text) and FORM.search(piece.text) is None
         is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
         if (is_sure(piece.label, _COUNTING) or is_alike) and not is_rule:
@@ -210,8 +210,6 @@ def _is_like(label: Label, own: Label) -> bool:
     return form_of(label) == form_of(own) and label.is_weak <= own.is_weak
 
 
-# a name to fill in is no question
-_ASKING = ("?", "？")
 _SENTENCE = re.compile(r"[。.!！;；]\s*$")
 _SIGNS = re.compile(r"[\W_]+")
 

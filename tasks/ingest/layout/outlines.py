@@ -27,10 +27,10 @@ from tasks.ingest.layout.series import (
     find_chain,
     run_up,
 )
-from tasks.ingest.words.labels import Label, is_sure
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, is_sure
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 from tasks.ingest.words.points import COUNTS, POINTS
-from tasks.ingest.words.signs import ends_with_mark
+from tasks.ingest.words.signs import ends_asking, ends_with_mark
 
 _LONGEST_GAP = 30
 _LEAST_CHAIN = 4
@@ -109,6 +109,9 @@ def propose_outlines(
         yield counted
     if len(repeated.tasks) >= max(MIN_RUN, TASKS_EACH * len(starts)):
         yield _count_tasks(pieces, repeated.tasks)
+    if len(repeated.asking) > len(starts):
+        begins = [_find_begin(pieces, place) for place in repeated.asking]
+        yield replace(_count_tasks(pieces, begins), answers_below=True, family="asking")
     titled = find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
         outlines.append(Outline(titled))
@@ -233,6 +236,20 @@ def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:
         for value, place in enumerate(tasks, start=1)
     }
     return Outline(numbers=numbers, is_counted=True, alone=True, family="tasks")
+
+
+_MOST_WRAPPED = 3
+
+
+def _find_begin(pieces: Sequence[Piece], place: int) -> int:
+    """Where a question begins that a line asks: at the number on one of the lines above, where none of these asks."""
+    for at in range(place, max(place - _MOST_WRAPPED, -1), -1):
+        if at < place and ends_asking(pieces[at].text):
+            break
+        label = pieces[at].label
+        if label is not None and label.style in KNOWN_NUMBERS:  # `2.1938年` may be one, too
+            return at
+    return place
 
 
 def _find_counters(lines: Sequence[str]) -> set[int]:
