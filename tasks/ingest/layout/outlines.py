@@ -33,6 +33,8 @@ from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title,
 from tasks.ingest.words.points import COUNTS, POINTS
 from tasks.ingest.words.signs import ends_asking, ends_with_mark
 
+# the family of questions that are told by asking alone
+ASKING = "asking"
 _LONGEST_GAP = 30
 _LEAST_CHAIN = 4
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
@@ -112,7 +114,7 @@ def propose_outlines(
         yield _count_tasks(pieces, repeated.tasks)
     if len(repeated.asking) > len(starts):
         begins = [_find_begin(pieces, place) for place in repeated.asking]
-        yield replace(_count_tasks(pieces, begins), answers_below=True, family="asking")
+        yield replace(_count_tasks(pieces, begins), answers_below=True, family=ASKING)
     lists = find_lists(pieces)
     if len(lists) >= max(_LEAST_LISTS, len(starts) + 1):
         yield _count_lists(pieces, lists)
