@@ -12,7 +12,7 @@ from tasks.ingest.content.region_titles import is_region_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, join_lines
-from tasks.ingest.words.answers import find_explanation
+from tasks.ingest.words.answers import find_explanation, match_answer
 from tasks.ingest.words.grammar import answer_name, truth_word
 
 _KEY = rf"(?:[A-Ha-h](?:[\s,，、]*[A-Ha-h]){{0,5}}|[TFVX]|{truth_word()})"
@@ -50,7 +50,13 @@ def shows_answers(text: str, questions: Sequence[Mapping[str, Any]], lines: Sequ
     first = min((row["text_start"] or 0 for row in questions), default=0)
     keyed = start = 0
     for line in text.split("\n"):
-        if _named().search(line) or find_explanation(line) or is_region_heading(line) or read_key_line(line):
+        if (
+            _named().search(line)
+            or match_answer(line)
+            or find_explanation(line)
+            or is_region_heading(line)
+            or read_key_line(line)
+        ):
             return True
         keyed += start >= first and _KEYED.search(line) is not None
         start += len(line) + 1

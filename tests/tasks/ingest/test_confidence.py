@@ -184,6 +184,7 @@ def test_no_question_lacks_an_answer_where_the_paper_prints_none() -> None:
         ("Answer: oak", True),
         ("Richtige Antwort: oak", True),
         ("【答案】", True),
+        ("答：橡树会浮。", True),
         ("解析：橡树会浮。", True),
         ("1-5 ABCDA", True),
         ("( B ).\n( C ).", True),
