@@ -25,6 +25,10 @@ _KEYED = re.compile(
     rf"[（(\[【]\s*{_KEY}\s*[)）\]】]\s*(?:[。.?？]|$)|_\s?{_KEY}\s?_|[_?？:：]\s*{_KEY}\s*$|^\s*{_KEY}\s*[.。]?\s*$|"
     r"^\s*[✅✔☑✓●◉☒★⭐]|\w\s*[✅✔☑✓√●◉☒★⭐*]\s*$|^\s*[^\w\s（(\[]{1,2}\s?[A-Ha-h]\s?[.．、)）]"
 )
+# `Final: 1 b, 2 c, 3 b (not d)`
+_LISTED = re.compile(
+    r"(?:(?<![\w.])\d{1,3}\s?[.:、)）-]?\s?(?:[A-Ha-h]|[TF])(?![\w'’])[^\n\d]{0,30}){3}", re.ASCII
+)
 # one such line is an accident
 _LEAST_KEYED = 2
 
@@ -56,6 +60,7 @@ def shows_answers(text: str, questions: Sequence[Mapping[str, Any]], lines: Sequ
             or find_explanation(line)
             or is_region_heading(line)
             or read_key_line(line)
+            or _LISTED.search(line)
         ):
             return True
         keyed += start >= first and _KEYED.search(line) is not None

@@ -390,17 +390,13 @@ def _goes_on_in_question(pieces: Sequence[Piece], index: int, heading: Heading) 
         return False
     before = f"{chr(ord('A') + label.value - len('AB'))}{label.text[1:]}"
     above = range(index - 1, max(index - _LONGEST_PART, -1), -1)
-    nearest = next(
-        (
-            at
-            for at in above
-            if counts_questions(pieces[at].label) or pieces[at].text.lstrip().startswith(before)
-        ),
-        None,
-    )
-    if nearest is None or counts_questions(pieces[nearest].label):
-        return False
-    return any(counts_questions(pieces[at].label) for at in above if at < nearest)
+    for at in above:
+        text = pieces[at].text.lstrip()
+        if counts_questions(pieces[at].label) or label.text in text:
+            return False  # a question between them, or an option B of the last one
+        if text.startswith(before):
+            return any(counts_questions(pieces[place].label) for place in above if place < at)
+    return False
 
 
 def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:

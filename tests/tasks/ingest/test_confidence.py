@@ -187,6 +187,7 @@ def test_no_question_lacks_an_answer_where_the_paper_prints_none() -> None:
         ("答：橡树会浮。", True),
         ("解析：橡树会浮。", True),
         ("1-5 ABCDA", True),
+        ("Final: 1 b, 2 c, 3 b (not d)", True),
         ("( B ).\n( C ).", True),
         ("✓ oak\n✓ iron", True),
     ],
