@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas import patterns as re
 from tasks.ingest.content.region_titles import is_region_heading
-from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.key_lines import OPTION, read_key_line
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.words.answers import find_explanation, match_answer
@@ -27,7 +27,8 @@ _KEYED = re.compile(
 )
 # `Final: 1 b, 2 c, 3 b (not d)`
 _LISTED = re.compile(
-    r"(?:(?<![\w.])\d{1,3}\s?[.:、)）-]?\s?(?:[A-Ha-h]|[TF])(?![\w'’])[^\n\d]{0,30}){3}", re.ASCII
+    r"(?:(?<![\w.])\d{1,3}\s?[.:、)）-]?\s?(?:[A-Ha-h]|[TF])(?![\w'’]|\s?[.．、:：)）])[^\n\d]{0,30}){3}",
+    re.ASCII,
 )
 # one such line is an accident
 _LEAST_KEYED = 2
@@ -59,8 +60,7 @@ def shows_answers(text: str, questions: Sequence[Mapping[str, Any]], lines: Sequ
             or match_answer(line)
             or find_explanation(line)
             or is_region_heading(line)
-            or read_key_line(line)
-            or _LISTED.search(line)
+            or (OPTION.match(line) is None and (read_key_line(line) or _LISTED.search(line)))
         ):
             return True
         keyed += start >= first and _KEYED.search(line) is not None

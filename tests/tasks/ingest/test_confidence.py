@@ -181,6 +181,8 @@ def test_no_question_lacks_an_answer_where_the_paper_prints_none() -> None:
     [
         ("Answer all the questions.", False),
         ("Is the answer correct? (A) or (B)", False),
+        ("A. 2  B. 4  C. 6  D. 8", False),
+        ("A．2 B．4 C．6 D．8", False),
         ("Answer: oak", True),
         ("Richtige Antwort: oak", True),
         ("【答案】", True),
