@@ -1,4 +1,4 @@
-"""Numbers of formulas, which count no questions: `E = mc²      (3)`, the next one on a line of its own."""
+"""Numbers of formulas, which count no questions: `(4)` on a line below `E = mc²      (3)`."""
 
 from __future__ import annotations
 

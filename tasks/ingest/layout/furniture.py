@@ -84,7 +84,10 @@ _LONGEST_COVER, _MOST_RULES = 0.3, 25
 
 
 def drop_notices(lines: IndexedLines) -> IndexedLines:
-    """Leave out the numbered rules below `注意事项` on a cover, up to the first section, and the imprint that closes a paper."""
+    """Leave out the rules below `注意事项` on a cover, and the imprint that closes a paper.
+
+    The rules are numbered and end at the first section.
+    """
     pieces = lines.pieces
     left_out: set[int] = set()
     for index in lines.find(_NOTICE, "注考答说NnIiDdİı"):

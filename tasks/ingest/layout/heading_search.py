@@ -384,7 +384,7 @@ _LONGEST_PART = 30
 
 
 def _goes_on_in_question(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
-    """Whether `B) Fill in the blank:` is a part of the question above, which has `A) Rewrite …` and no question in it."""
+    """Whether `B) Fill in the blank:` is a part of the question above, which has `A) Rewrite …`."""
     label = heading.label
     if label is None or label.style != "capital" or label.value < len("AB"):
         return False

@@ -1,4 +1,4 @@
-"""Texts with numbered gaps and nothing to choose from: each is one question with the numbers of its gaps."""
+"""Texts with numbered gaps and nothing to choose from: each is one question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST_GAPS, _LEAST_LINED, _MOST_BETWEEN, _MOST_ABOVE = 5, 0.5, 3, 12
 
 
 class _Gap(NamedTuple):
-    """Where a number stands in the place of a gap: its line, its value, and what it takes of the line."""
+    """Where a number stands for a gap: its line, its value, and what it takes of the line."""
 
     place: int
     value: int
@@ -29,9 +29,9 @@ class _Gap(NamedTuple):
 
 
 def write_numbered_gaps(lines: IndexedLines) -> IndexedLines:
-    """Make one question of every text whose gaps count on where the questions above it end, and write them `56 ____`.
+    """Make one question of every text whose gaps count on from the questions above it.
 
-    At least five gaps follow each other, no line between them has a number of its own, and none below it is a question that one
+    The gaps are written `56 ____`. At least five follow each other, no line between them has a number of its own, and none below it is a question that one
     of them may have.
     """
     changed: dict[int, Piece] = {}
@@ -75,7 +75,7 @@ def _list_runs(lines: IndexedLines) -> Iterator[list[_Gap]]:
 
 
 def _counts_on(lines: IndexedLines, run: list[_Gap]) -> bool:
-    """Whether the number before the first gap is that of a question above, or a heading announces as many."""
+    """Whether a question above has the number before the first gap, or a heading announces all."""
     above = lines.pieces[: run[0].place]
     if run[0].value > 1:
         return any(counts_questions(piece.label) and piece.label.value == run[0].value - 1 for piece in above)

@@ -272,7 +272,10 @@ _ALONE = re.compile(r"\s*(?:[^\W\d_]{1,10}\s*)?[（(]?\d{1,3}\s?[.．、:：)）
 
 
 def _count_lists(pieces: Sequence[Piece], lists: Sequence[tuple[int, int]]) -> Outline:
-    """Each list of options ends a question, which begins at a number, behind an answer or behind the list above."""
+    """Each list of options ends a question.
+
+    It begins at a number, behind an answer, a heading or the list above.
+    """
     numbers: dict[int, tuple[int, int]] = {}
     behind = 0
     for first, end in lists:
@@ -295,7 +298,7 @@ _MOST_WRAPPED = 3
 
 
 def _find_begin(pieces: Sequence[Piece], place: int) -> int:
-    """Where a question begins that a line asks: at the number on one of the lines above, where none of these asks."""
+    """Where a question begins that a line asks: at a number near above, where no other asks."""
     for at in range(place, max(place - _MOST_WRAPPED, -1), -1):
         if at < place and ends_asking(pieces[at].text):
             break

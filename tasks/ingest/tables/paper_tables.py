@@ -209,7 +209,7 @@ _NUMERIC = re.compile(r"[\d.,%±+\-−×/\s]+")
 
 
 def _is_data(rows: Sequence[Sequence[str]], header: Header) -> bool:
-    """Whether a few rows below `Item | A | B | C` are the data of a question: no words to choose from, and nothing asks."""
+    """Whether a few rows below `Item | A | B | C` are data: they offer no words, and none asks."""
     below = [row for row in rows[header.row + 1 :] if any(cell.strip() for cell in row)]
     column = header.columns.get("stem")
     if column is None or not header.options or "answer" in header.columns or len(below) > _MOST_DATA:
