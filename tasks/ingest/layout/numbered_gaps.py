@@ -31,8 +31,8 @@ class _Gap(NamedTuple):
 def write_numbered_gaps(lines: IndexedLines) -> IndexedLines:
     """Make one question of every text whose gaps count on from the questions above it.
 
-    The gaps are written `56 ____`. At least five follow each other, no line between them has a number of its own, and none below it is a question that one
-    of them may have.
+    The gaps are written `56 ____`. At least five follow each other, no line between them has a number of its own, and none
+    below it is a question that one of them may have.
     """
     changed: dict[int, Piece] = {}
     begin = 0
