@@ -13,7 +13,7 @@ from schemas import patterns as re
 from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
 from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_answers
-from tasks.ingest.confidence import Terms, judge_reading
+from tasks.ingest.confidence import Terms, judge_reading, shows_answers
 from tasks.ingest.content.keys import match_keys, read_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers, settle_pictures
 from tasks.ingest.content.questions import make_questions
@@ -153,7 +153,8 @@ def read_extraction(
     if any(line.sure is not None for line in extraction.lines):
         note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
     checked = doubt_unread(split.checked, extraction.lines)
-    judge_reading(document, questions, raw, checked, Terms.from_options(options))
+    shows = _may_show_answers(split, questions, checked) or shows_answers(raw, questions, extraction.lines)
+    judge_reading(document, questions, raw, checked, Terms.from_options(options), shows_answers=shows)
     if not questions and extraction.unread:
         document["status"], document["error"] = "needs_ocr", ask_for_ocr(extraction.unread)
     elif not questions:
@@ -166,6 +167,20 @@ def read_extraction(
     )
     result = {"document": document, "text": text, "questions": questions, "pictures": pictures}
     return result | second.as_result()
+
+
+# a reading that keeps less may have lost them
+_LEAST_KEPT = 0.9
+
+
+def _may_show_answers(split: Split, questions: Sequence[Mapping[str, Any]], checked: Checked) -> bool:
+    """Whether a reading is too unsure to say that the paper prints no answers."""
+    return (
+        bool(split.keys)
+        or checked.score < _LEAST_KEPT
+        or any(breach.contract == "claimed_text" for breach in checked.breaches)
+        or 2 * sum("number_missing" in row["parse_notes"] for row in questions) > len(questions)
+    )
 
 
 @dataclass(frozen=True)

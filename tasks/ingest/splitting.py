@@ -62,6 +62,7 @@ from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.coverage import find_unclaimed
 from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch, measure_alike
 from tasks.ingest.layout.corrections import Correction
+from tasks.ingest.layout.equation_numbers import drop_equation_numbers
 from tasks.ingest.layout.furniture import (
     drop_notices,
     is_noise,
@@ -86,7 +87,10 @@ from tasks.ingest.layout.key_chains import write_key_chain
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
+from tasks.ingest.layout.numbered_gaps import write_numbered_gaps
+from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.layout.outlines import (
+    ASKING,
     Outline,
     add_headings,
     count_on,
@@ -107,6 +111,7 @@ from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.lexicon import FineType, match_exactly
 from tasks.ingest.words.points import COUNTS_POINTS
+from tasks.ingest.words.signs import ends_asking
 
 
 @dataclass
@@ -169,7 +174,9 @@ def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(write_scripts(IndexedLines(place_pictures(make_pieces(lines, starts)))))
     judged = write_judgements(write_marks(write_numbered_answers(made)))
-    ranged = write_ranges(write_passages(write_gaps(write_banks(write_matching(write_key_chain(judged))))))
+    judged = drop_equation_numbers(judged)
+    gapped = write_numbered_gaps(write_gaps(write_banks(write_matching(write_key_chain(judged)))))
+    ranged = write_ranges(write_passages(gapped))
     return drop_part_labels(write_key_blocks(ranged))
 
 
@@ -525,7 +532,11 @@ def _split_part(
     for place, (number, section, label, lines, material) in enumerate(chunks):
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
         offers = place in offering
-        asked = count_asked(lines, paper.headlines) if answers_below else len(lines)
+        asked = len(lines)
+        if outline is not None and outline.family == ASKING:
+            asked = next((at for at, line in enumerate(lines, start=1) if ends_asking(line.text)), 1)
+        elif answers_below:
+            asked = count_asked(lines, paper.headlines)
         draft = paper.read_content(
             lines[:asked],
             section.fine,
@@ -556,8 +567,9 @@ def _split_part(
         is_read = draft.material is not None and PICTURE_MARK.sub("", draft.material).strip() != ""
         if is_read and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
-        if draft.marks is None:
-            draft.marks = section.marks
+        if draft.marks is None and section.marks is not None:
+            many = last_number(draft.number_label) - (draft.value or 0) + 1
+            draft.marks = section.marks * max(many, 1)  # each number of `56-65.` is worth so much
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)

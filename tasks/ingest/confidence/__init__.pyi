@@ -1,3 +1,6 @@
+# Whether a paper may print answers, though no question of it has one.
+from .answer_signs import shows_answers as shows_answers
+
 # What the reading of each question shows, its paper's evidence with it.
 from .evidence import gather_questions as gather_questions
 

@@ -29,8 +29,13 @@ _LEAST_DOUBT = 0.05
 _IN_CHARACTERS = ("claimed_text",)
 
 
-def gather_paper(document: Row, questions: Sequence[Row], text: str, checked: Checked) -> Evidence:
-    """What the reading of a whole paper shows; most numbers are 0 where all is regular."""
+def gather_paper(
+    document: Row, questions: Sequence[Row], text: str, checked: Checked, shows_answers: bool = True
+) -> Evidence:
+    """What the reading of a whole paper shows; most numbers are 0 where all is regular.
+
+    `shows_answers`: the paper may print answers that were not read; else no question lacks one.
+    """
     doubts = [weigh_notes(row) for row in questions]
     media = str(document.get("media_type") or "")
     residue = find_residue(questions)
@@ -44,7 +49,10 @@ def gather_paper(document: Row, questions: Sequence[Row], text: str, checked: Ch
         "doubt_mean": min(1.0, _mean(doubts)),
         "doubted_share": _mean([doubt > _LEAST_DOUBT for doubt in doubts]),
         "type_inferred_share": _mean(["type_inferred" in row["parse_notes"] for row in questions]),
-        "answers_missing": _mean([not row["answer"] for row in questions if row["question_type"] in _CLOSED]),
+        "answers_unprinted": float(not shows_answers),
+        "answers_missing": _mean(
+            [shows_answers and not row["answer"] for row in questions if row["question_type"] in _CLOSED]
+        ),
         "answers_mixed": _compute_mixture(questions, lambda row: bool(row["answer"])),
         "options_mixed": _compute_mixture(
             [row for row in questions if row["question_type"] == "multiple_choice"],
@@ -77,7 +85,7 @@ def gather_questions(paper: Evidence, questions: Sequence[Row], breaches: Sequen
             **{f"note_{note}": 1.0 for note in row["parse_notes"]},
             "doubt": min(1.0, weigh_notes(row)),
             "is_doubted": float(weigh_notes(row) > _LEAST_DOUBT),
-            "answer_missing": float(not row["answer"]),
+            "answer_missing": float(not row["answer"]) * (1 - paper.get("answers_unprinted", 0.0)),
             "is_closed": float(row["question_type"] in _CLOSED),
             "is_free": float(row["question_type"] in _FREE),
             "residue": float(row["question_uuid"] in residue),

@@ -145,16 +145,23 @@ class Terms:
 
 
 def judge_reading(
-    document: dict[str, Any], questions: list[dict[str, Any]], text: str, checked: Checked, terms: Terms
+    document: dict[str, Any],
+    questions: list[dict[str, Any]],
+    text: str,
+    checked: Checked,
+    terms: Terms,
+    *,
+    shows_answers: bool = True,
 ) -> None:
     """Give a paper and its questions their confidence, and hold a paper that was read badly.
 
     `document` and `questions` are rows on their way to be landed, and are changed. A paper without questions is neither.
+    `shows_answers`: the paper may print answers that were not read.
     """
     if not questions:
         return
     fit = read_fit(terms.fit)
-    evidence = gather_paper(document, questions, text, checked)
+    evidence = gather_paper(document, questions, text, checked, shows_answers)
     document["confidence_version"] = fit.version
     document["reading"] = write_reading(evidence, checked)
     share = compute_confidences(fit, evidence, questions, checked.breaches)

@@ -42,6 +42,8 @@ class Draft:
     option_pieces: list[tuple[str, list[Piece]]] = field(default_factory=list)
     # whether the picture at the end of the stem was printed below the last option
     has_picture_below: bool = False
+    # whether its cell for an answer holds nothing but a place to write
+    leaves_place: bool = False
 
     def copy(self) -> Draft:
         """A draft that can be changed without changing this one."""

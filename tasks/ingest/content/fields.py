@@ -26,6 +26,7 @@ from tasks.ingest.words.answers import (
     read_key,
 )
 from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import begins_asking
 from tasks.ingest.words.lexicon import FineType, find_type_by_pattern
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, read_points
 
@@ -79,9 +80,10 @@ def read_content(
     if (
         split is not None
         and kind != "multiple_choice"
-        and (_offers_nothing(split) or _are_matched(split, draft.fine))
+        and (_offers_nothing(split) or _are_matched(split, draft.fine) or _sets_tasks(split))
     ):
-        split = None  # the rows `A | - | -` and `B | - | -` of a table, or one of two lists to be joined
+        # the rows `A | - | -` and `B | - | -` of a table, one of two lists to be joined, or tasks
+        split = None
     raw_stem = ""
     if split is not None:
         _take_marks_below(split, draft)
@@ -118,6 +120,16 @@ def _offers_nothing(split: OptionSplit) -> bool:
     """Whether what reads as options holds signs alone, the same in several."""
     texts = ["".join(piece.text for piece in pieces).strip() for _, pieces in split.options]
     return len(set(texts)) < len(texts) and not any(map(str.isalnum, "".join(texts[:-1])))
+
+
+_MOST_TASKS = 0.5
+
+
+def _sets_tasks(split: OptionSplit) -> bool:
+    """Whether `Solve the following:` stands above letters most of which set a task."""
+    stem = join_pieces(split.stem).strip()
+    tasks = sum(begins_asking(pieces[0].text.lstrip()) for _, pieces in split.options if pieces)
+    return stem.endswith((":", "：")) and begins_asking(stem) and tasks > _MOST_TASKS * len(split.options)
 
 
 _ITEM = re.compile(r"[①-⑩]|(?<![\d.])[（(]?\d{1,2}[)）.．、]\s*(?=\S)")

@@ -36,6 +36,7 @@ def shows(draft: Draft) -> bool:
     return bool(
         (len(draft.options) > 1 and draft.number_label)  # a list of any kind looks like options
         or draft.answer
+        or draft.leaves_place
         or draft.marks is not None
         or draft.fine is not None
         or draft.question_type == "true_false"  # without a title, because it offers both judgements

@@ -45,6 +45,9 @@ def read_announcement(text: str) -> Announcement | None:
     """Read how many questions a heading or an instruction announces; None where it does not."""
     if _MAY.search(text) is None:
         return None
+    named = _find(text, "range")
+    if named is not None:  # `第41～47小题` are seven
+        text = text[: named.start()] + text[named.end() :]
     at_least = _find(text, "at_least")
     counts = [
         value

@@ -84,7 +84,10 @@ _LONGEST_COVER, _MOST_RULES = 0.3, 25
 
 
 def drop_notices(lines: IndexedLines) -> IndexedLines:
-    """Leave out the numbered rules below `注意事项` on a cover, up to the first section."""
+    """Leave out the rules below `注意事项` on a cover, and the imprint that closes a paper.
+
+    The rules are numbered and end at the first section.
+    """
     pieces = lines.pieces
     left_out: set[int] = set()
     for index in lines.find(_NOTICE, "注考答说NnIiDdİı"):
@@ -93,7 +96,20 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
         end = next(ends, None)
         if end is not None and _opens_section(pieces[end]) and index < _LONGEST_COVER * len(pieces) + 3:
             left_out.update(range(index, end))
+    last = max(len(pieces) - _LONGEST_IMPRINT, len(pieces) // 2)
+    begin = next((at for at in range(last, len(pieces)) if _IMPRINT.search(pieces[at].text)), len(pieces))
+    if not any(counts_questions(piece.label) for piece in pieces[begin:]):
+        left_out.update(range(begin, len(pieces)))
     return lines.replace({}, left_out)
+
+
+# what closes a paper by whom it belongs to, and on how many lines
+_IMPRINT, _LONGEST_IMPRINT = (
+    re.compile(
+        r"(?i)\bpermission\b.{0,80}\bcopyright\b|\bcopyright\b.{0,80}\b(?:permission|reserved|acknowledg)|\ball rights reserved\b|版权所有"
+    ),
+    12,
+)
 
 
 def _opens_section(piece: Piece) -> bool:

@@ -24,7 +24,7 @@ from tasks.ingest.layout.headings import (
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
 from tasks.ingest.words.grammar import asking
-from tasks.ingest.words.labels import COUNTING, Label, is_sure
+from tasks.ingest.words.labels import COUNTING, Label, counts_questions, is_sure
 from tasks.ingest.words.lexicon import FineType, find_type_by_pattern, match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, COUNTS_POINTS, WORTH, read_points
 
@@ -53,7 +53,8 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         style = heading.label.style if heading.label is not None else ""
         if style in ("capital", "word"):
-            is_heading = _heads_list(pieces, index, heading) and not _stands_in_options(pieces, index)
+            is_inside = _stands_in_options(pieces, index) or _goes_on_in_question(pieces, index, heading)
+            is_heading = _heads_list(pieces, index, heading) and not is_inside
         elif style == "num" and _HAN.search(piece.text) is None:
             # `3. Programming` may as well be the title of a question
             is_named = match_exactly(heading.title) is not None
@@ -377,6 +378,25 @@ def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
         other is not None and other.style == label.style and other.value == label.value + 1
         for other in (piece.label for piece in pieces[index + 1 :])
     )
+
+
+_LONGEST_PART = 30
+
+
+def _goes_on_in_question(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
+    """Whether `B) Fill in the blank:` is a part of the question above, which has `A) Rewrite …`."""
+    label = heading.label
+    if label is None or label.style != "capital" or label.value < len("AB"):
+        return False
+    before = f"{chr(ord('A') + label.value - len('AB'))}{label.text[1:]}"
+    above = range(index - 1, max(index - _LONGEST_PART, -1), -1)
+    for at in above:
+        text = pieces[at].text.lstrip()
+        if counts_questions(pieces[at].label) or label.text in text:
+            return False  # a question between them, or an option B of the last one
+        if text.startswith(before):
+            return any(counts_questions(pieces[place].label) for place in above if place < at)
+    return False
 
 
 def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:

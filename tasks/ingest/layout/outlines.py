@@ -27,11 +27,14 @@ from tasks.ingest.layout.series import (
     find_chain,
     run_up,
 )
-from tasks.ingest.words.labels import Label, is_sure
+from tasks.ingest.words.answers import match_answer
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, is_sure
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 from tasks.ingest.words.points import COUNTS, POINTS
-from tasks.ingest.words.signs import ends_with_mark
+from tasks.ingest.words.signs import ends_asking, ends_with_mark
 
+# the family of questions that are told by asking alone
+ASKING = "asking"
 _LONGEST_GAP = 30
 _LEAST_CHAIN = 4
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
@@ -109,6 +112,12 @@ def propose_outlines(
         yield counted
     if len(repeated.tasks) >= max(MIN_RUN, TASKS_EACH * len(starts)):
         yield _count_tasks(pieces, repeated.tasks)
+    if len(repeated.asking) > len(starts):
+        begins = [_find_begin(pieces, place) for place in repeated.asking]
+        yield replace(_count_tasks(pieces, begins), answers_below=True, family=ASKING)
+    lists = find_lists(pieces)
+    if len(lists) >= max(_LEAST_LISTS, len(starts) + 1):
+        yield _count_lists(pieces, lists)
     titled = find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
         outlines.append(Outline(titled))
@@ -233,6 +242,70 @@ def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:
         for value, place in enumerate(tasks, start=1)
     }
     return Outline(numbers=numbers, is_counted=True, alone=True, family="tasks")
+
+
+_OPTION = re.compile(r"\s*[（(\[]?(?P<letter>[A-Ha-h])(?:\s*[)）\].．、:：]\s*|\s{2,}|\t)(?=\S)")
+_MOST_BETWEEN_OPTIONS, _LEAST_LISTS = 3, 5
+
+
+def find_lists(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Where lists of options with a line to each begin, and the places behind them."""
+    letters = {
+        place: match["letter"].upper()
+        for place, piece in enumerate(pieces)
+        if piece.kind != "table" and (match := _OPTION.match(piece.text)) is not None
+    }
+    found: list[tuple[int, int]] = []
+    run: list[int] = []
+    for place, letter in letters.items():
+        if run and letter == chr(ord("A") + len(run)) and place - run[-1] <= _MOST_BETWEEN_OPTIONS:
+            run.append(place)
+            continue
+        if len(run) > 1:
+            found.append((run[0], run[-1] + 1))
+        run = [place] if letter == "A" else []
+    return [*found, (run[0], run[-1] + 1)] if len(run) > 1 else found
+
+
+# what stands before the number of a question, and what alone on its line is one
+_ALONE = re.compile(r"\s*(?:[^\W\d_]{1,10}\s*)?[（(]?\d{1,3}\s?[.．、:：)）]?\s*")
+
+
+def _count_lists(pieces: Sequence[Piece], lists: Sequence[tuple[int, int]]) -> Outline:
+    """Each list of options ends a question.
+
+    It begins at a number, behind an answer, a heading or the list above.
+    """
+    numbers: dict[int, tuple[int, int]] = {}
+    behind = 0
+    for first, end in lists:
+        begin, cut = behind, 0
+        for at in range(behind, first):
+            text, label = pieces[at].text, pieces[at].label
+            alone = _ALONE.fullmatch(text)
+            if alone is not None or (label is not None and label.style in _LIST_NUMBERS):
+                begin, cut = at, len(text) if label is None else label.end
+            elif match_answer(text) is not None or read_heading(text) is not None:
+                begin, cut = at + 1, 0
+        if begin < first:
+            numbers[pieces[begin].start] = (cut, len(numbers) + 1)
+        behind = end
+    return Outline(numbers=numbers, is_counted=True, alone=True, family="lists")
+
+
+_LIST_NUMBERS = (*KNOWN_NUMBERS, "bare")
+_MOST_WRAPPED = 3
+
+
+def _find_begin(pieces: Sequence[Piece], place: int) -> int:
+    """Where a question begins that a line asks: at a number near above, where no other asks."""
+    for at in range(place, max(place - _MOST_WRAPPED, -1), -1):
+        if at < place and ends_asking(pieces[at].text):
+            break
+        label = pieces[at].label
+        if label is not None and label.style in KNOWN_NUMBERS:  # `2.1938年` may be one, too
+            return at
+    return place
 
 
 def _find_counters(lines: Sequence[str]) -> set[int]:

@@ -27,6 +27,7 @@ from tasks.ingest.words.columns import (
 )
 from tasks.ingest.words.labels import counts_questions, parse_label
 from tasks.ingest.words.lexicon import FineType
+from tasks.ingest.words.signs import ends_asking
 
 
 class PaperTables:
@@ -162,6 +163,8 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         before = found[-1] if found else None
         slots = find_slots(rows)
         header = find_question_header(rows)
+        if header is not None and _is_data(rows, header):
+            header = None
         stated = head_statements(rows, slots, header) if slots is not None else None
         header, slots = (stated, slots) if stated is not None else (header, None)
         if header is None and sets_several(_find_above(lines, first)):
@@ -201,6 +204,19 @@ def _find_above(lines: Sequence[Line], first: int) -> str:
 
 
 _LEAST_RECORDS = 2
+_MOST_DATA = 3
+_NUMERIC = re.compile(r"[\d.,%±+\-−×/\s]+")
+
+
+def _is_data(rows: Sequence[Sequence[str]], header: Header) -> bool:
+    """Whether a few rows below `Item | A | B | C` are data: they offer no words, and none asks."""
+    below = [row for row in rows[header.row + 1 :] if any(cell.strip() for cell in row)]
+    column = header.columns.get("stem")
+    if column is None or not header.options or "answer" in header.columns or len(below) > _MOST_DATA:
+        return False
+    offered = [row[at].strip() for row in below for at in header.options.values() if at < len(row)]
+    stems = [row[column] for row in below if column < len(row)]
+    return all(_NUMERIC.fullmatch(cell) for cell in offered if cell) and not any(map(ends_asking, stems))
 
 
 def _find_records(rows: Sequence[Sequence[str]]) -> list[tuple[int, int, Header]]:

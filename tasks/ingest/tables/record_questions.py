@@ -57,6 +57,8 @@ def read_record(
     stem = re.sub(r"^\s*\d{1,4}\s*[.、．]\s*(?=\D)", "", stem) if record.get("number") else stem
     draft.stem = stem
     answer = clean_cell(write_out(record.get("answer", "")), language)
+    if _PLACE.fullmatch(answer) is not None:
+        answer, draft.leaves_place = "", True
     worked = _WORKED.fullmatch(answer) if "####" in answer else None
     if worked is not None:  # `48/2 = <<48/2=24>>24 … #### 24`, as sets of sums print them
         answer = worked.group(2).strip()
@@ -96,6 +98,8 @@ def read_record(
 _WORKED = re.compile(r"([\s\S]*?)\s*####\s*([^#\n]+?)\s*")
 _NOTE_OF_SUM = re.compile(r"<<[^<>\n]{1,200}>>")
 # what programs call the types; in a heading these words name none
+# `[ ………… ]`, `（ ）`, `______`: where a candidate writes
+_PLACE = re.compile(r"[（(\[【]\s*[.…·_][.…·_\s]*[)）\]】]|（\s*）|[\s…_]{2,}|\.{3,}")
 _CODES = {"single": "single_choice", "multiple": "multiple_answer", "multi": "multiple_answer",
           "fill": "fill_in_the_blank", "text": "short_answer"}  # fmt: skip
 

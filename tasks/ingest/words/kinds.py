@@ -29,6 +29,8 @@ _MATERIAL = re.compile(
 )
 
 
+# a text to be filled in, `56 ____ (go)`, is no material to answer questions from
+_NUMBERED_GAP, _MANY_GAPS = re.compile(r"\d _{4}"), 5
 # `默写。` above lines that each have a blank among words
 _WORDS, _LONGEST_TITLE = re.compile(r"[^\W\d_]{2}"), 16
 
@@ -44,6 +46,8 @@ def are_truth_options(texts: list[str]) -> bool:
 def infer_free_type(stem: str, material: str | None) -> str:
     """Return the type of a question without options and without a judgement, from its wording."""
     first = stem[:200]
+    if len(_NUMBERED_GAP.findall(stem)) >= _MANY_GAPS:
+        return "fill_in_the_blank"
     if material or _MATERIAL.search(first):
         return "material_analysis"
     if _TERM.search(first) and len(stem) < 60:

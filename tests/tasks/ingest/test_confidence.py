@@ -16,11 +16,13 @@ from tasks.ingest.confidence import (
     fit_confidence,
     judge_reading,
     read_fit,
+    shows_answers,
     try_left_out,
 )
 from tasks.ingest.confidence.evidence import find_residue, gather_paper
 from tasks.ingest.confidence.judging import Fit, parse_fit
 from tasks.ingest.contracts import Breach, Checked
+from tasks.ingest.readers.extraction import Line
 
 
 def make_row(number: int, stem: str = "What is it?", **changes: Any) -> dict[str, Any]:
@@ -162,3 +164,52 @@ def test_the_packaged_fit_says_what_it_was_fitted_on_and_doubts_what_breaks_cont
     assert fit.made["sources"] >= 20
     assert fit.question["contracts_broken"] < 0
     assert fit.question["residue"] < 0
+
+
+def test_no_question_lacks_an_answer_where_the_paper_prints_none() -> None:
+    rows = [make_row(number, answer=[]) for number in range(12)]
+    document: dict[str, Any] = {"media_type": "text/plain", "status": "crashed", "error": None}
+    statuses = []
+    for shows in (True, False):
+        judge_reading(document, rows, "x" * 130, Checked(), Terms(), shows_answers=shows)
+        statuses.append(document["status"])
+    assert statuses == ["held", "parsed"]
+
+
+@pytest.mark.parametrize(
+    ("below", "shows"),
+    [
+        ("Answer all the questions.", False),
+        ("Is the answer correct? (A) or (B)", False),
+        ("A. 2  B. 4  C. 6  D. 8", False),
+        ("A．2 B．4 C．6 D．8", False),
+        ("Answer: oak", True),
+        ("Richtige Antwort: oak", True),
+        ("【答案】", True),
+        ("答：橡树会浮。", True),
+        ("解析：橡树会浮。", True),
+        ("1-5 ABCDA", True),
+        ("Final: 1 b, 2 c, 3 b (not d)", True),
+        ("( B ).\n( C ).", True),
+        ("✓ oak\n✓ iron", True),
+    ],
+)
+def test_a_sign_of_an_answer_is_seen(below: str, shows: bool) -> None:
+    text = f"1. What floats?\n2. What sinks?\n{below}"
+    rows = [
+        make_row(1, answer=[], text_start=0, text_end=15),
+        make_row(2, answer=[], text_start=16, text_end=30),
+    ]
+    assert shows_answers(text, rows, [Line(line) for line in text.split("\n")]) == shows
+
+
+def test_options_that_stand_out_may_be_answers() -> None:
+    text = "1. What floats?\noak\niron\n2. What sinks?\noak\niron"
+    options = [{"label": "A", "text": "oak"}, {"label": "B", "text": "iron"}]
+    rows = [
+        make_row(1, answer=[], options=options, text_start=0, text_end=24),
+        make_row(2, answer=[], options=options, text_start=25, text_end=47),
+    ]
+    plain = [Line(line) for line in text.split("\n")]
+    bold = [Line(one.text, emphasis=((0, 3, "bold"),)) if one.text == "oak" else one for one in plain]
+    assert [shows_answers(text, rows, lines) for lines in (plain, bold)] == [False, True]

@@ -132,6 +132,28 @@ def test_tables_of_options_marks_keys_and_data_hold_no_questions() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("cells", "count"), [((("A1", "10", "12"), ("A2", "9", "4")), 1), ((("甲是哪年生？", "10", "12"),), 2)]
+)
+def test_a_few_rows_of_numbers_that_ask_nothing_are_data(
+    cells: tuple[tuple[str, ...], ...], count: int
+) -> None:
+    drafts, _ = read(
+        ["1. 求下表中利润的最大值。", table([["Item", "A", "B"], *map(list, cells)]), "写出步骤。"]
+    )
+    assert len(drafts) == count
+
+
+def test_a_cell_with_a_place_to_write_is_no_answer() -> None:
+    drafts, _ = read(
+        [table([["Question", "Answer"], ["1) It stands for", "[ ………… ]"], ["2) It explains", "[ ………… ]"]])]
+    )
+    assert rows(drafts) == [
+        ("short_answer", "It stands for", [], []),
+        ("short_answer", "It explains", [], []),
+    ]
+
+
 def test_automatic_numbers_count_the_rows_of_a_table() -> None:
     empty = paragraph("", number=(1, 0))
     body = "".join(
