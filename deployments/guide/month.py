@@ -545,7 +545,7 @@ def _hold_exam(talk: Talk, month: str) -> int:
     sitting = [
         one
         for one in talk.read("models", "list")
-        if "candidate" in one["roles"].split() and one["provider"] != SIMULATED_URL
+        if "candidate" in one["roles"].split() and one["provider"] != SIMULATED_URL and not one["is_outside"]
     ]
     # Simulated candidates are due only where no real one is registered; the example of `proctor init` is never meant.
     if all(one["is_simulated"] for one in sitting):

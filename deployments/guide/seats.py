@@ -192,10 +192,12 @@ def _try_judges(talk: Talk) -> None:
 
 
 def _list_own(role: str) -> list[RegisteredModel]:
-    """The registered models of a role, or all; the examples of `proctor init` are nobody's."""
+    """The models of a role that can be called, or all; the examples of `proctor init` are nobody's."""
     models = read_registry(load_settings().registry_path).models.values()
     return [
-        model for model in models if (not role or role in model.roles) and model.base_url != SIMULATED_URL
+        model
+        for model in models
+        if (not role or role in model.roles) and model.base_url != SIMULATED_URL and not model.is_outside
     ]
 
 

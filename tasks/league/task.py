@@ -40,7 +40,7 @@ def claim_season(candidates: list[str] | None = None, domains: list[str] | None 
 
 
 def _choose_candidates(registry: Registry) -> list[str]:
-    candidates = registry.candidates()
+    candidates = registry.callable_candidates()
     real = [model.name for model in candidates if not model.is_simulated]
     return (real or [model.name for model in candidates])[:MOST_CANDIDATES]
 

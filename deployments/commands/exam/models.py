@@ -56,7 +56,13 @@ models_app = typer.Typer(cls=group_with_default("list"))
 class ModelOptions:
     """Where a model is and whose; what is left out can be filled in later (docs/models.md)."""
 
-    url: Annotated[str, typer.Option("--url", help="Address of its API, as https://api.lab.example/v1.")]
+    url: Annotated[
+        str,
+        typer.Option(
+            "--url",
+            help="Address of its API, as https://api.lab.example/v1. `outside`: it sits with a client of its own.",
+        ),
+    ]
     organisation: Annotated[
         str, typer.Option("--organisation", help="Who owns it: a question is put to an organisation once.")
     ]
@@ -116,6 +122,7 @@ def list_models() -> None:
             "key_variable": model.key_variable,
             "has_key": model.has_key,
             "is_simulated": model.is_simulated,
+            "is_outside": model.is_outside,
             "batch_price_share": None if model.batch is None else model.batch.price_share,
         }
         for model in registry.models.values()
@@ -177,7 +184,9 @@ def add(
             "file": str(path),
             "examples_removed": gone,
         },
-        then=f"proctor models check {added.name}",
+        then=f"proctor evaluate --outside {added.name}"
+        if added.is_outside
+        else f"proctor models check {added.name}",
     )
 
 
@@ -240,7 +249,8 @@ def check(
 
     settings = load_settings()
     registry = read_registry(settings.registry_path)
-    chosen = [registry.get(name) for name in split_names(models) or registry.models]
+    all_called = [model.name for model in registry.models.values() if not model.is_outside]
+    chosen = [registry.get(name) for name in split_names(models) or all_called]
     with open_ledger(settings.ledger_address) as ledger:
         found = asyncio.run(check_models(ledger, settings, chosen, timeout_s=timeout_s))
     cost_usd = sum(one.cost_usd or 0.0 for one in found)

@@ -42,7 +42,7 @@ def read_schedule(
 
     New: never planned in any run, and released by the end of the month. Changed: the endpoint's model name, mode or
     parameters differ from those of its last run. Due: its last run is `reexamine_every` months ago. Nobody is due twice in
-    a month.
+    a month, and who sits with a client of its own is never due: somebody names it.
     """
     with ledger.read() as connection:
         rows = plans.read_candidate_months(connection)
@@ -58,7 +58,10 @@ def read_schedule(
             settings.reexamine_reference_every if is_reference else settings.reexamine_every
         )
         entry = Schedule(model.name, model.organisation, every, None, None, None)
-        if model.name not in last:
+        if model.is_outside:
+            row = last.get(model.name)
+            entry = replace(entry, last_month=None if row is None else row.month)
+        elif model.name not in last:
             released = None if model.release_date is None else model.release_date.strftime("%Y-%m")
             if released is None or released <= month:
                 entry = replace(entry, next_month=month, reason="new")

@@ -101,6 +101,10 @@ def plan_run(
     ]
     reference = registry.reference(settings.reference_model)
     sitters = [registry.sitter(name) for name in names]
+    if own := [model.name for model in sitters if model.is_outside and model.name not in outside]:
+        raise UsageError(
+            f"{own[0]} sits with a client of its own (`base_url: outside` in {registry.path}). Name it with --outside, or register its address."
+        )
     with ledger.read() as connection:
         bridged = (
             find_former_reference(connection, registry, reference, is_simulated=is_simulated)
@@ -229,7 +233,7 @@ def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
     if wishes.is_simulated is not None:
         return wishes.is_simulated
     if wishes.candidates is None and not wishes.outside:
-        return not any(not model.is_simulated for model in registry.candidates())
+        return not any(not model.is_simulated for model in registry.callable_candidates())
     names = [*(wishes.candidates or ()), *wishes.outside]
     kinds = {registry.get(name).is_simulated for name in names}
     if len(kinds) > 1:

@@ -139,7 +139,7 @@ def list_answering_models(
 ) -> list[pl.DataFrame]:
     """Answers of every registered candidate that has any in the run (of those named, all must)."""
     registry = read_registry(settings.registry_path)
-    models: list[RegisteredModel] = [registry.get(name) for name in names] or registry.candidates()
+    models: list[RegisteredModel] = [registry.get(name) for name in names] or registry.callable_candidates()
     found = []
     for model in models:
         answers = read_answers(ledger, model, questions, run_id).filter(pl.col("response").is_not_null())

@@ -40,6 +40,8 @@ SITTING_ROLES = frozenset({"candidate", "reference"})
 
 # The literal that stands for the simulated model server, whose address is known only when it runs.
 SIMULATED_URL = "simulated"
+# The literal in the place of an address for who sits with a client of its own: nothing of ours calls it.
+OUTSIDE_URL = "outside"
 DEFAULT_API = "openai"
 # Our own kind of judge (tasks/judging/kinds).
 DEFAULT_JUDGE_KIND = "stars"
@@ -160,6 +162,11 @@ class RegisteredModel:
         return f"{self.provider}/{self.name}" if self.has_own_limits else self.provider
 
     @property
+    def is_outside(self) -> bool:
+        """Whether it has no address: it sits through the exam API with a client of its own."""
+        return self.base_url == OUTSIDE_URL
+
+    @property
     def sitting_role(self) -> str | None:
         """The role by which it sits the exam, and reads no question with its answer; null for none."""
         return min(SITTING_ROLES & {*self.roles}, default=None)
@@ -207,6 +214,10 @@ class Registry:
     def candidates(self) -> list[RegisteredModel]:
         """The models under evaluation."""
         return self._with_role("candidate")
+
+    def callable_candidates(self) -> list[RegisteredModel]:
+        """Those of them that have an address."""
+        return [model for model in self.candidates() if not model.is_outside]
 
     def judges(self, names: Sequence[str] = ()) -> list[RegisteredModel]:
         """The judges, the primary first: those named, whatever their roles, else all with the role."""
@@ -316,6 +327,11 @@ def check_callable(models: Iterable[RegisteredModel]) -> None:
 
 def read_address(model: RegisteredModel, simulated_url: str | None = None) -> str:
     """Where the model is reached; a simulated one at `simulated_url` or PROCTOR_SIMULATED_URL."""
+    if model.is_outside:
+        raise RegistryError(
+            f"Model {model.name!r} has a client of its own, and no address at which it could be asked: it sits with `--outside` alone. Leave it "
+            "out here, or register its address."
+        )
     if model.base_url != SIMULATED_URL:
         return model.base_url
     url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")
@@ -384,12 +400,12 @@ def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
             "a name or a password stands before the host",
             "Leave it out; name the variable of a key in `key_variable`",
         )
-    if url != SIMULATED_URL and not _is_web_address(url):
+    if url not in (SIMULATED_URL, OUTSIDE_URL) and not _is_web_address(url):
         raise place.error(
             "base_url",
             # What stands behind may be a key.
             f"{str(url).partition('?')[0]!r} is not an address",
-            "Give one that starts with https:// (or http://), or the word `simulated`",
+            "Give one that starts with https:// (or http://), or the word `simulated`, or `outside` for who sits with a client of its own",
         )
     api = read_text(place, entry, "api")
     if api is not None and not PROVIDERS.has(api):
@@ -429,8 +445,8 @@ def _check_replicas(place: EntryPlace, entry: Mapping[str, Any]) -> None:
         raise place.error(
             "replicas", "an address stands there twice", "Name each server once, beside base_url"
         )
-    if replicas and url == SIMULATED_URL:
-        raise place.error("replicas", "simulated models have one server", "Leave the field out")
+    if replicas and not _is_web_address(url):
+        raise place.error("replicas", f"base_url is the word `{url}`", "Leave the field out")
 
 
 def _is_web_address(value: object) -> bool:
@@ -459,6 +475,11 @@ def _parse_model(
     mode = read_text(place, entry, "mode") or "standard"
     if mode not in MODES:
         raise place.error("mode", f"{mode!r} is unknown", f"Use one of {', '.join(MODES)}")
+    roles = _roles(place, entry)
+    if provider["base_url"] == OUTSIDE_URL and roles != ("candidate",):
+        raise place.error(
+            "roles", "its provider has no address to ask", "Leave it `candidate` alone, or give base_url"
+        )
     has_own_limits = any(name in entry for name in _LIMITS)
     limits = _limits(place, entry if has_own_limits else provider)
     url = str(provider["base_url"])
@@ -485,7 +506,7 @@ def _parse_model(
         replica_urls=tuple(provider.get("replicas") or ()),
         is_simulated=url == SIMULATED_URL or bool(provider.get("is_simulated", False)),
         provider=provider_name,
-        roles=_roles(place, entry),
+        roles=roles,
         has_own_limits=has_own_limits,
         reexamine_every=_months(place, entry),
         offers_schema=read_flag(place, entry, "offers_schema", default=False),

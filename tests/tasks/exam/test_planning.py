@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -240,7 +241,9 @@ def test_with_the_unique_policy_every_organisation_has_a_set_of_its_own(
 
 
 def test_outside_candidates_make_the_unique_policy_the_default(ledger: Ledger, tmp_path: Path) -> None:
-    registry = make_registry(ALPHA, RHO)
+    registry = make_registry(replace(ALPHA, base_url="outside"), RHO)
+    with pytest.raises(UsageError, match=r"alpha sits with a client of its own .* Name it with --outside"):
+        publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"])
     plan = publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=[], outside=["alpha"])
     assert (plan.policy, plan.candidates, plan.outside) == ("unique", ("alpha",), ("alpha",))
 

@@ -55,12 +55,15 @@ def test_due_are_the_new_the_changed_and_those_whose_time_is_up(ledger: Ledger, 
 
 
 def test_a_schedule_says_when_everybody_sat_and_will_sit(ledger: Ledger, tmp_path: Path) -> None:
-    registry = make_registry(ALPHA, make_model("late", released=date(2027, 2, 9)), RHO)
+    own = make_model("own", base_url="outside")
+    registry = make_registry(ALPHA, make_model("late", released=date(2027, 2, 9)), own, RHO)
     settings = make_settings(tmp_path, reexamine_every=6)
     publish(ledger, settings, registry, make_bank())
     assert read_schedule(ledger, registry, settings, "2026-12", is_simulated=False) == [
         Schedule("alpha", "alpha labs", 6, MONTH, "2027-05", None),
         Schedule("late", "late labs", 6, None, "2027-02", None),
+        # Nobody here can call it: it is named, and never due.
+        Schedule("own", "own labs", 6, None, None, None),
     ]
 
 

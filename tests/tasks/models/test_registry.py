@@ -11,7 +11,13 @@ from pydantic import ValidationError
 
 from schemas.errors import RegistryError
 from schemas.settings import Settings
-from tasks.models.registry.models import Registry, check_callable, read_api_key, read_registry
+from tasks.models.registry.models import (
+    Registry,
+    check_callable,
+    read_address,
+    read_api_key,
+    read_registry,
+)
 
 REGISTRY = """\
 providers:
@@ -94,6 +100,16 @@ def test_a_model_at_the_simulated_server_is_simulated_and_needs_no_key(
         check_callable(registry.judges())
     monkeypatch.setenv("PROCTOR_SIMULATED_URL", "http://127.0.0.1:9/v1")
     check_callable(registry.judges())
+
+
+def test_who_sits_with_a_client_of_its_own_is_called_by_nobody_and_has_no_other_role(tmp_path: Path) -> None:
+    text = REGISTRY.replace("base_url: https://api.lab.example/v1", "base_url: outside")
+    with pytest.raises(RegistryError, match="field `roles`: its provider has no address to ask"):
+        read_registry(write(tmp_path, text))
+    outside = read_registry(write(tmp_path, text.replace("candidate, reference", "candidate")))
+    assert (len(outside.candidates()), outside.callable_candidates()) == (2, [])
+    with pytest.raises(RegistryError, match="'lab-1' has a client of its own, and no address"):
+        read_address(outside.get("lab-1"))
 
 
 def test_a_team_owns_models_and_whatever_is_of_nobody_is_of_no_team(tmp_path: Path) -> None:
