@@ -1,6 +1,7 @@
 """Fits remembered for tests of what is made from them.
 
-A season that was fitted once in a run of the tests is not fitted again, whichever worker needs it.
+A season that was fitted once in a run of the tests is not fitted again, whichever worker needs it; and its chain is a
+quarter as long as an examination's.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ import numpy as np
 import pytest
 
 from tasks.editions import equating
-from tasks.statistics.items import GradedFit, GradedRows, KnownQuestions, Scale, fit_graded_response
+from tasks.statistics.items import (
+    GradedFit,
+    GradedRows,
+    KnownQuestions,
+    Scale,
+    fit_graded_response,
+    graded_response,
+)
 from tests.shared import find_shared_folder
 
 _FITS: dict[str, GradedFit] = {}
@@ -40,14 +48,22 @@ def remembering_fits() -> Iterator[None]:
         asked = f"{_digest(rows)} {_digest(known)} {_digest(scale)} {draws}"
         key = hashlib.sha256(asked.encode()).hexdigest()
         if key not in _FITS:
-            _FITS[key] = _read_fit(key) or _keep_fit(
-                key, fit_graded_response(rows, known=known, scale=scale, draws=draws)
-            )
+            _FITS[key] = _read_fit(key) or _keep_fit(key, _fit_shortly(rows, known, scale, draws))
         return copy.deepcopy(_FITS[key])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equating, "fit_graded_response", fit)
         yield
+
+
+def _fit_shortly(
+    rows: GradedRows, known: KnownQuestions | None, scale: Scale | None, draws: int
+) -> GradedFit:
+    """As many draws as an examination keeps, after a quarter of its warm-up, and each of them one sweep after the last."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graded_response, "WARM_UP", graded_response.WARM_UP // 4)
+        patch.setattr(graded_response, "EVERY", 1)
+        return fit_graded_response(rows, known=known, scale=scale, draws=draws)
 
 
 def _read_fit(key: str) -> GradedFit | None:

@@ -31,7 +31,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.organisations import register_organisations
 
-COUNT = 150
+COUNT = 100
 MODELS = (make_model("reader", organisation="R"), make_model("clean", organisation="C"))
 STEMS = [
     f"第{number}次会议于{1700 + number}年{'甲乙丙丁'[number % 4]}月召开。"
@@ -150,6 +150,7 @@ def test_simulated_candidates_are_marked_and_left_out_of_the_test_of_real_ones(r
     assert [(row["candidate_count"], row["mean_difference"]) for row in compared["paired"]] == [(2, 0.0)]
 
 
+@pytest.mark.long
 def test_of_the_bank_a_candidate_is_shown_what_its_organisation_was_put_under_another_spelling(
     room: Room,
 ) -> None:

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from schemas.settings import Settings
-from tasks.editions.publish import publish_run
 from tasks.editions.roots import find_changed_editions, publish_and_keep_root
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
@@ -155,14 +154,11 @@ def test_who_did_both_is_counted_on_the_text_alone(settings: Settings) -> None:
     assert found["series"].filter(model=BLIND)["series"].to_list() == ["text_only"]
 
 
-def test_an_edition_without_pictures_says_nothing_of_them(season: Lake, settings: Settings) -> None:
-    from schemas.vocabulary import EXAMINED_DISCIPLINES
-
-    edition = publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES)
-    assert edition.frames["editions"]["picture_scope"].to_list() == [None]
-    assert edition.frames["edition_series"].is_empty()
-    assert season.run_named("picture_series").is_empty()
-    assert set(season.run_named("leaderboard")["marks"]) == {None}
+def test_an_edition_without_pictures_says_nothing_of_them(published: Lake) -> None:
+    assert published.query("SELECT picture_scope FROM editions")["picture_scope"].to_list() == [None]
+    assert published.query("SELECT * FROM edition_series").is_empty()
+    assert published.run_named("picture_series").is_empty()
+    assert set(published.run_named("leaderboard")["marks"]) == {None}
 
 
 def check_public_files(settings: Settings, series: pl.DataFrame) -> None:

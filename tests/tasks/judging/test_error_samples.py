@@ -61,6 +61,7 @@ def test_only_judged_responses_of_no_or_one_star_are_drawn_once(room: Room) -> N
         draw_failures(room.lake, "run-9", per_model=4)
 
 
+@pytest.mark.long
 def test_a_kill_before_the_landing_pays_for_no_label_twice(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:

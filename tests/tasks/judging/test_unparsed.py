@@ -229,6 +229,7 @@ def test_a_session_that_another_process_judges_is_waited_for(
             assert judging.done()
 
 
+@pytest.mark.long
 def test_a_kill_before_the_landing_pays_for_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

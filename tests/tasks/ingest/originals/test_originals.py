@@ -184,7 +184,14 @@ def test_a_question_of_a_workbook_is_shown_as_its_row_below_the_header(world: Wo
     assert make_excerpt(older) == excerpt, "read before the places of sheets were kept"
 
 
-@pytest.mark.parametrize("data", [b"%PDF-1.7 cut off", b"", b"\x89PNG\r\n\x1a\n" + b"\0" * 50])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"%PDF-1.7 cut off",
+        pytest.param(b"", marks=pytest.mark.long),
+        pytest.param(b"\x89PNG\r\n\x1a\n" + b"\0" * 50, marks=pytest.mark.long),
+    ],
+)
 def test_a_damaged_original_ends_in_a_word_not_in_a_fault(tmp_path: Path, data: bytes) -> None:
     settings = Settings(home=tmp_path)
     folder = settings.archive_dir / "ab"

@@ -123,7 +123,7 @@ def test_of_a_judge_that_fails_nothing_more_is_asked_while_the_next_is(
 def test_a_judge_that_has_changed_shuts_the_gate_until_a_new_set_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_room(tmp_path, monkeypatch, first_judge={**STEADY, "wobble": 0.0, "leniency": -1.0}) as room:
+    with open_room(tmp_path, monkeypatch, first_judge={**STEADY, "agreement": 0.0, "leniency": -1.0}) as room:
         room.judge()
         draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
         watch(room, "2026-08")

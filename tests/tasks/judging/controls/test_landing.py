@@ -139,6 +139,7 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake
 @pytest.mark.parametrize(
     "moment", ["before they land", pytest.param("after they landed", marks=pytest.mark.long)]
 )
+@pytest.mark.long
 def test_a_killed_judging_pays_for_no_control_answer_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, warm_python: str
 ) -> None:
