@@ -265,7 +265,7 @@ def test_what_shut_the_gates_is_frozen_and_shown_on_board_and_public_file_and_wh
     edition = publish_run(season, strict, JUNE, EXAMINED_DISCIPLINES, forced)
     head = edition.frames["editions"].row(0, named=True)
     assert (head["overridden_gates"], head["override_reason"]) == (
-        ["answered", "judge_controls", "unparsed"],
+        ["answered", "unparsed", "judge_controls"],
         "the endpoint was gone",
     )
     assert (head["control_count"], head["control_wrong_count"], head["control_gap"]) == (56, 8, 0.0)
