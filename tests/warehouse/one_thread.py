@@ -7,7 +7,7 @@ from unittest import mock
 
 import duckdb
 
-_connect = duckdb.connect
+_connect = duckdb.connect  # noqa: TID251
 
 
 def on_one_thread() -> Any:
