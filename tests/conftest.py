@@ -150,14 +150,6 @@ def _statements_are_compiled_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _duckdb_has_one_thread() -> Iterator[None]:
-    from tests.warehouse.one_thread import on_one_thread
-
-    with on_one_thread():
-        yield
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run quick tests first and end-to-end tests last.

@@ -180,7 +180,6 @@ def import_all() -> None:
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    importlib.import_module("tests.warehouse.one_thread").on_one_thread().start()
     # As plain functions, and Prefect's when a command asks for Prefect.
     for path in sorted((ROOT / "flows").glob("[a-z]*.py")):
         importlib.import_module(f"flows.{path.stem}")

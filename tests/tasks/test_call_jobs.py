@@ -149,6 +149,7 @@ def test_a_worker_of_three_is_killed_and_the_league_ends_as_by_one_process(
     check_league(postgresql, tmp_path, run_count=1, kills=1)
 
 
+@pytest.mark.long
 def test_a_worker_of_three_is_killed_and_the_judges_are_watched_as_by_one_process(
     postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:

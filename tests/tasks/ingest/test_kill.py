@@ -28,7 +28,7 @@ from schemas.settings import Settings
 from tasks.ingest import landing
 from warehouse.lake.store import open_lake
 
-landing.DOCUMENTS_PER_LANDING = 10
+landing.DOCUMENTS_PER_LANDING = 5
 settings = Settings(home=Path(sys.argv[1]))
 with open_lake(settings) as lake:
     landing.land_documents(lake, settings, [Path(sys.argv[2])])
