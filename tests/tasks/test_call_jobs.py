@@ -168,6 +168,7 @@ def test_twenty_kills_of_three_processes_that_watch_the_judges(
     check_drift(postgresql, tmp_path, size=16, kills=20)
 
 
+@pytest.mark.long
 def test_a_worker_conducts_the_league_of_a_command_that_was_killed(
     postgresql: PostgresqlServer, tmp_path: Path, warm: Path
 ) -> None:

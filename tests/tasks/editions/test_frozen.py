@@ -131,7 +131,7 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     assert editions["is_current"].to_list() == [False, True]
 
 
-def test_publishing_again_changes_nothing_and_a_correction_needs_a_reason_and_a_change(
+def test_publishing_again_changes_nothing_a_correction_needs_a_reason_and_a_frozen_unit_never_changes(
     published: Lake,
 ) -> None:
     before = published.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows()
@@ -143,26 +143,22 @@ def test_publishing_again_changes_nothing_and_a_correction_needs_a_reason_and_a_
     with pytest.raises(UsageError, match="Nothing that run-2025-06/1 rests on has changed"):
         publish(published, JUNE, Revision(is_wanted=True, reason="to be sure"))
 
-
-def test_a_frozen_unit_is_never_landed_with_other_content_and_its_root_is_made_of_its_hashes(
-    published: Lake,
-) -> None:
-    june = publish(published, JUNE)
-    rows = read_unit(published, "edition_scores", june.edition_id)
-    assert published.land("edition_scores", june.edition_id, rows).is_unchanged
+    # A frozen unit is never landed with other content.
+    rows = read_unit(published, "edition_scores", again.edition_id)
+    assert published.land("edition_scores", again.edition_id, rows).is_unchanged
     with pytest.raises(StoreError, match=r"edition_scores/run-2025-06/1 was published and is frozen"):
         published.land_together(
-            [Batch("edition_scores", june.edition_id, rows.with_columns(score=pl.col("score") * 0.5))]
+            [Batch("edition_scores", again.edition_id, rows.with_columns(score=pl.col("score") * 0.5))]
         )
-    assert read_unit(published, "edition_scores", june.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
+    assert read_unit(published, "edition_scores", again.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
     # An edition's root is made of what its landings keep: the rows are hashed once, for both.
     kept = dict(
         published.query(
-            "SELECT table_name, rows_hash FROM landings WHERE unit = $unit", {"unit": june.edition_id}
+            "SELECT table_name, rows_hash FROM landings WHERE unit = $unit", {"unit": again.edition_id}
         ).iter_rows()
     )
     found = {
-        table: hash_rows(read_unit(published, table, june.edition_id))
+        table: hash_rows(read_unit(published, table, again.edition_id))
         for table in kept
         if table.startswith("edition")
     }

@@ -137,8 +137,8 @@ def test_an_edition_stays_provisional_while_its_judge_is_not_known_well_enough(
     assert why(mean_kappa=None, mean_kappa_low=None, rated_count=None) == ["uncalibrated"]
 
 
-def test_the_lower_end_of_a_mean_kappa_follows_from_those_of_the_candidates(season: Lake) -> None:
-    (first, *_) = read_basis(season.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100).judges
+def test_the_lower_end_of_a_mean_kappa_follows_from_those_of_the_candidates(basis: Basis) -> None:
+    (first, *_) = basis.judges
     # Six candidates, each with a kappa of .9 from .8 on: .1 · √6 / 6 below the mean (Zou and Donner 2008).
     assert first.mean_kappa == 0.9
     assert first.mean_kappa_low == pytest.approx(0.9 - 0.1 / 6**0.5, abs=1e-9)

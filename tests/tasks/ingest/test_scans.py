@@ -706,6 +706,7 @@ def test_a_figure_of_a_scanned_page_is_a_picture_of_its_question(tmp_path: Path)
 
 
 @needs_ocr
+@pytest.mark.long
 def test_a_figure_on_every_page_of_a_scan_is_no_header(tmp_path: Path) -> None:
     import cv2
     from reportlab.lib.utils import ImageReader
