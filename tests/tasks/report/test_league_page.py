@@ -39,7 +39,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     """A league of two domains, judged in both ways, and an imported one."""
     folder = tmp_path_factory.mktemp("league")
     with open_lake(Settings(home=folder / "home")) as opened:
-        spec = Spec(runs=2, void_judge="fir-1", run_types=("full", "without_reference"))
+        spec = Spec(runs=1, void_judge="fir-1", run_types=("full", "without_reference"))
         opened.land_together(
             [Batch(name, spec.league_id, frame) for name, frame in build_league(spec).items()]
         )

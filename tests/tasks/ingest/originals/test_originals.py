@@ -150,6 +150,7 @@ def test_places_that_were_not_kept_are_looked_for_in_the_text_of_the_pages(world
 
 @pytest.mark.service
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+@pytest.mark.long
 def test_a_question_of_a_word_paper_is_marked_on_the_page_that_libreoffice_makes(world: World) -> None:
     original = world.original("word.docx Which metal")
     view = find_pages(world.settings, original)
