@@ -31,7 +31,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.organisations import register_organisations
 
-COUNT = 100
+COUNT = 150
 MODELS = (make_model("reader", organisation="R"), make_model("clean", organisation="C"))
 STEMS = [
     f"第{number}次会议于{1700 + number}年{'甲乙丙丁'[number % 4]}月召开。"
