@@ -68,7 +68,7 @@ def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
 def test_what_one_judge_does_not_take_stops_neither_it_nor_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    profiles = {"first_judge": STEADY, "next_judge": STEADY}
+    profiles: dict[str, Any] = {"first_judge": STEADY, "next_judge": STEADY}
     with open_room(tmp_path, monkeypatch, ("first-judge", "next-judge"), **profiles) as room:
         draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
         complete = ModelClient.complete
@@ -99,7 +99,7 @@ def test_what_one_judge_does_not_take_stops_neither_it_nor_the_others(
 def test_of_a_judge_that_fails_nothing_more_is_asked_while_the_next_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    profiles = {"first_judge": STEADY, "next_judge": STEADY}
+    profiles: dict[str, Any] = {"first_judge": STEADY, "next_judge": STEADY}
     with open_room(tmp_path, monkeypatch, ("first-judge", "next-judge"), **profiles) as room:
         draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
         complete = ModelClient.complete
