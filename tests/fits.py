@@ -13,6 +13,7 @@ import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from tasks.statistics.items import (
 from tests.shared import find_shared_folder
 
 _FITS: dict[str, GradedFit] = {}
+_IS_FITTING = Lock()
 
 
 @contextmanager
@@ -59,8 +61,9 @@ def remembering_fits() -> Iterator[None]:
 def _fit_shortly(
     rows: GradedRows, known: KnownQuestions | None, scale: Scale | None, draws: int
 ) -> GradedFit:
-    """As many draws as an examination keeps, after a quarter of its warm-up, and each of them one sweep after the last."""
-    with pytest.MonkeyPatch.context() as patch:
+    """As many draws as an examination keeps, after a quarter of its warm-up and of its sweeps."""
+    # One at a time: what a thread puts back would be what another one had set.
+    with _IS_FITTING, pytest.MonkeyPatch.context() as patch:
         patch.setattr(graded_response, "WARM_UP", graded_response.WARM_UP // 4)
         patch.setattr(graded_response, "EVERY", 1)
         return fit_graded_response(rows, known=known, scale=scale, draws=draws)

@@ -228,7 +228,7 @@ def test_an_unknown_gate_is_refused_of_a_published_run_too(published: Lake, sett
 def test_what_shut_the_gates_is_frozen_and_shown_on_board_and_public_file_and_who_breaks_its_judges_ends_last(
     season: Lake, settings: Settings
 ) -> None:
-    """Of one candidate a tenth of the answers can be read, all of three stars; one lacks four; the judge fails a control."""
+    # Of one a tenth of the answers can be read, all of three stars; another gave four too few; the judge fails a control.
     game, lacking = "east-7b", "east-70b"
     is_read = pl.col("seq") <= 4
     frames = {
