@@ -115,7 +115,7 @@ def test_people_correct_a_published_run_and_its_judges_are_a_jury_beside_its_sco
 
 
 def check_jury(lake: Lake, landed: Mapping[str, pl.DataFrame], published: Mapping[str, float]) -> float:
-    """Weights, confusions and stars of the jury follow from the ratings; returns the first judge's weight."""
+    """What the jury says follows from the ratings; returns the first judge's weight."""
     # People gave what the first judge gave but for one in fifteen stars: it has the weight, and is a little generous.
     weights = lake.run_named("jury_weights")
     assert set(weights["discipline"]) == {"all", *EXAMINED_DISCIPLINES}
