@@ -19,14 +19,7 @@ import numpy as np
 import pytest
 
 from tasks.editions import equating
-from tasks.statistics.items import (
-    GradedFit,
-    GradedRows,
-    KnownQuestions,
-    Scale,
-    fit_graded_response,
-    graded_response,
-)
+from tasks.statistics.items import GradedFit, GradedRows, KnownQuestions, Scale, fit_graded_response
 from tests.shared import find_shared_folder
 
 _FITS: dict[str, GradedFit] = {}
@@ -61,11 +54,11 @@ def remembering_fits() -> Iterator[None]:
 def _fit_shortly(
     rows: GradedRows, known: KnownQuestions | None, scale: Scale | None, draws: int
 ) -> GradedFit:
-    """As many draws as an examination keeps, after a quarter of its warm-up and of its sweeps."""
+    """As many draws as an examination keeps, after a quarter of its sweeps."""
     # One at a time: what a thread puts back would be what another one had set.
     with _IS_FITTING, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graded_response, "WARM_UP", graded_response.WARM_UP // 4)
-        patch.setattr(graded_response, "EVERY", 1)
+        patch.setattr("tasks.statistics.items.graded_response.WARM_UP", 50)
+        patch.setattr("tasks.statistics.items.graded_response.EVERY", 1)
         return fit_graded_response(rows, known=known, scale=scale, draws=draws)
 
 

@@ -77,7 +77,7 @@ def open_room(
     closed: Path | None = None,
     **profiles: Any,
 ) -> Iterator[Room]:
-    """The room in a home of its own: a copy of `closed`, or of one in which nothing was judged."""
+    """The room in a home of its own: a copy of `closed`, or of one where nothing was judged."""
     settings = Settings(home=tmp_path / "home", judges=judges)
     servers = {name.replace("_", "-"): profile for name, profile in profiles.items()}
     copy_home(closed or _make_home(), settings)
