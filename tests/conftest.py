@@ -40,8 +40,8 @@ DATA_WORDS = ("PROCTOR_SHARED_DATA",)
 # The order in which a whole run goes: what is quick and likely to fail comes first.
 _LATER = ("slow", "service", "prefect")
 
-# Fixtures that take ten seconds to make: what asks for one is one group, whatever its module.
-_MADE_ONCE = ("tiny_model",)
+# Fixtures that take seconds to make: what asks for one is one group, whatever its module.
+_MADE_ONCE = ("tiny_model", "season_rows", "simulated_season")
 
 _skipped: list[tuple[str, str]] = []
 # CPU seconds by module, with those of ended children.

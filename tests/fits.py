@@ -1,6 +1,7 @@
 """Fits remembered for tests of what is made from them.
 
-A season that was fitted once in a run of the tests is not fitted again, whichever worker needs it.
+A season that was fitted once in a run of the tests is not fitted again, whichever worker needs it; and its chain is a
+quarter as long as an examination's.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from tasks.statistics.items import GradedFit, GradedRows, KnownQuestions, Scale,
 from tests.shared import find_shared_folder
 
 _FITS: dict[str, GradedFit] = {}
+_IS_FITTING = Lock()
 
 
 @contextmanager
@@ -40,14 +43,23 @@ def remembering_fits() -> Iterator[None]:
         asked = f"{_digest(rows)} {_digest(known)} {_digest(scale)} {draws}"
         key = hashlib.sha256(asked.encode()).hexdigest()
         if key not in _FITS:
-            _FITS[key] = _read_fit(key) or _keep_fit(
-                key, fit_graded_response(rows, known=known, scale=scale, draws=draws)
-            )
+            _FITS[key] = _read_fit(key) or _keep_fit(key, _fit_shortly(rows, known, scale, draws))
         return copy.deepcopy(_FITS[key])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equating, "fit_graded_response", fit)
         yield
+
+
+def _fit_shortly(
+    rows: GradedRows, known: KnownQuestions | None, scale: Scale | None, draws: int
+) -> GradedFit:
+    """As many draws as an examination keeps, after a quarter of its sweeps."""
+    # One at a time: what a thread puts back would be what another one had set.
+    with _IS_FITTING, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.statistics.items.graded_response.WARM_UP", 50)
+        patch.setattr("tasks.statistics.items.graded_response.EVERY", 1)
+        return fit_graded_response(rows, known=known, scale=scale, draws=draws)
 
 
 def _read_fit(key: str) -> GradedFit | None:

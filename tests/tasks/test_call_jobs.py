@@ -149,6 +149,7 @@ def test_a_worker_of_three_is_killed_and_the_league_ends_as_by_one_process(
     check_league(postgresql, tmp_path, run_count=1, kills=1)
 
 
+@pytest.mark.long
 def test_a_worker_of_three_is_killed_and_the_judges_are_watched_as_by_one_process(
     postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
@@ -167,6 +168,7 @@ def test_twenty_kills_of_three_processes_that_watch_the_judges(
     check_drift(postgresql, tmp_path, size=16, kills=20)
 
 
+@pytest.mark.long
 def test_a_worker_conducts_the_league_of_a_command_that_was_killed(
     postgresql: PostgresqlServer, tmp_path: Path, warm: Path
 ) -> None:

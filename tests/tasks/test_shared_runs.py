@@ -148,6 +148,7 @@ def share_on_postgresql(postgresql: PostgresqlServer, tmp_path: Path, size: int)
 
 
 @pytest.mark.service
+@pytest.mark.long
 def test_five_processes_of_two_homes_share_a_run_on_postgresql(
     small_run: Alone, postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:

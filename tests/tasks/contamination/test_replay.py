@@ -152,6 +152,7 @@ def test_simulated_candidates_are_marked_and_left_out_of_the_test_of_real_ones(r
     assert [(row["candidate_count"], row["mean_difference"]) for row in compared["paired"]] == [(2, 0.0)]
 
 
+@pytest.mark.long
 def test_of_the_bank_a_candidate_is_shown_what_its_organisation_was_put_under_another_spelling(
     room: Room,
 ) -> None:

@@ -6,14 +6,12 @@ import datetime as dt
 from dataclasses import replace
 from threading import Thread
 from typing import Any
-from unittest.mock import Mock
 
 import polars as pl
 import pytest
 from threadpoolctl import threadpool_info
 
 from schemas.errors import ContractError, GateError, StoreError, UsageError
-from schemas.settings import Settings
 from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publish_module
@@ -81,8 +79,13 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     land_frames(published, {"calibration": calibration})
     # The reference sits the same sets again, and the month is run again.
     again = build_season(months=("2025-06",), seed=99)
+    # By two candidates, which is enough.
+    few = {
+        "model": pl.col("model").is_in([REFERENCE, "east-7b"]),
+        "session_id": pl.col("session_id").str.contains(f"/({REFERENCE}|east-7b)/"),
+    }
     renamed = {
-        table: frame.with_columns(
+        table: frame.filter(*(is_one for name, is_one in few.items() if name in frame.columns)).with_columns(
             *(
                 pl.col(name).str.replace(JUNE, f"{JUNE}-again", literal=True)
                 for name in ("run_id", "session_id", "call_key")
@@ -112,7 +115,7 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     now = leaderboard(published, "2025-06")
     assert [row for row in now if row["run_id"] == JUNE] == board
     # The second run of the month stands beside the first, below it, and says so.
-    assert [row["is_repetition"] for row in now] == [False] * len(board) + [True] * len(board)
+    assert [row["is_repetition"] for row in now] == [False] * len(board) + [True] * 2
     assert {row["edition_id"] for row in now[len(board) :]} == {repetition.edition_id}
     assert publish(published, JUNE).is_outdated
 
@@ -129,7 +132,7 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     assert editions["is_current"].to_list() == [False, True]
 
 
-def test_publishing_again_changes_nothing_and_a_correction_needs_a_reason_and_a_change(
+def test_publishing_again_changes_nothing_a_correction_needs_a_reason_and_a_frozen_unit_never_changes(
     published: Lake,
 ) -> None:
     before = published.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows()
@@ -141,26 +144,22 @@ def test_publishing_again_changes_nothing_and_a_correction_needs_a_reason_and_a_
     with pytest.raises(UsageError, match="Nothing that run-2025-06/1 rests on has changed"):
         publish(published, JUNE, Revision(is_wanted=True, reason="to be sure"))
 
-
-def test_a_frozen_unit_is_never_landed_with_other_content_and_its_root_is_made_of_its_hashes(
-    published: Lake,
-) -> None:
-    june = publish(published, JUNE)
-    rows = read_unit(published, "edition_scores", june.edition_id)
-    assert published.land("edition_scores", june.edition_id, rows).is_unchanged
+    # A frozen unit is never landed with other content.
+    rows = read_unit(published, "edition_scores", again.edition_id)
+    assert published.land("edition_scores", again.edition_id, rows).is_unchanged
     with pytest.raises(StoreError, match=r"edition_scores/run-2025-06/1 was published and is frozen"):
         published.land_together(
-            [Batch("edition_scores", june.edition_id, rows.with_columns(score=pl.col("score") * 0.5))]
+            [Batch("edition_scores", again.edition_id, rows.with_columns(score=pl.col("score") * 0.5))]
         )
-    assert read_unit(published, "edition_scores", june.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
+    assert read_unit(published, "edition_scores", again.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
     # An edition's root is made of what its landings keep: the rows are hashed once, for both.
     kept = dict(
         published.query(
-            "SELECT table_name, rows_hash FROM landings WHERE unit = $unit", {"unit": june.edition_id}
+            "SELECT table_name, rows_hash FROM landings WHERE unit = $unit", {"unit": again.edition_id}
         ).iter_rows()
     )
     found = {
-        table: hash_rows(read_unit(published, table, june.edition_id))
+        table: hash_rows(read_unit(published, table, again.edition_id))
         for table in kept
         if table.startswith("edition")
     }
@@ -168,7 +167,22 @@ def test_a_frozen_unit_is_never_landed_with_other_content_and_its_root_is_made_o
     assert found == {table: kept[table] for table in FROZEN}
 
 
-def test_publishers_at_once_publish_one_edition(season: Lake) -> None:
+def test_an_edition_of_which_a_row_would_be_put_aside_is_not_published_and_publishers_at_once_publish_one(
+    season: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare = publish_module._prepare
+
+    def spoil(*arguments: Any, **options: Any) -> Edition:
+        edition = prepare(*arguments, **options)
+        scores = edition.frames["edition_scores"].with_columns(score_se=pl.lit(1e25))
+        return replace(edition, frames={**edition.frames, "edition_scores": scores})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publish_module, "_prepare", spoil)
+        with pytest.raises(ContractError, match=r"rows of edition_scores/run-2025-06/1 .*range: score_se"):
+            publish(season, JUNE)
+    assert season.query("SELECT count(*) FROM editions").item() == 0
+
     found: list[Edition] = []
     threads = [Thread(target=lambda: found.append(publish(season, JUNE))) for _ in range(4)]
     for thread in threads:
@@ -197,37 +211,7 @@ def test_a_closed_run_that_nobody_answered_is_not_sent_to_the_judges(season: Lak
         publish(season, "empty")
 
 
-def test_the_month_before_gives_the_change_and_the_standing(
-    published: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    june = publish(published, JUNE)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(publish_module, "complete_improvements", Mock(side_effect=KeyboardInterrupt))
-        publish(published, JULY)
-    # What was not told of the change since the first month is told by publishing again.
-    assert published.run_named("improvement_since").is_empty()
-    july = publish(published, JULY)
-    assert set(published.run_named("improvement_since")["to_month"]) == {"2025-07"}
-    trend = published.run_named("monthly_trend").filter(pl.col("month") == "2025-07")
-    boards = {
-        edition.month: {row["model"]: row["score"] for row in leaderboard(published, edition.month)}
-        for edition in (june, july)
-    }
-    for row in trend.iter_rows(named=True):
-        model = row["model"]
-        # The reference's answers of June serve July: it has answered nothing since.
-        if model == REFERENCE:
-            assert (row["previous_month"], row["score_change"]) == (None, None)
-            continue
-        assert row["previous_month"] == "2025-06"
-        moved = boards["2025-07"][model] - boards["2025-06"][model]
-        assert row["score_change"] == pytest.approx(moved, abs=1e-9)
-        assert row["score_change_low"] < row["score_change"] < row["score_change_high"]
-    standings = published.run_named("standings")
-    assert set(standings["sat_month"]) == {"2025-07"}
-    assert set(standings["comparability"]) == {"same_edition"}
-
-
+@pytest.mark.long
 def test_who_did_not_sit_stands_by_its_last_edition(published: Lake) -> None:
     absent = "south-chat"
     for table in ("sessions", "responses", "judgements", "allocations"):
@@ -245,22 +229,6 @@ def test_who_did_not_sit_stands_by_its_last_edition(published: Lake) -> None:
     assert standing["comparability"] == "anchors"
     assert standing["rank"] is not None
     assert standing["standing_low"] < standing["standing_score"] < standing["standing_high"]
-
-
-def test_the_gate_is_named_when_a_run_is_not_whole(season: Lake) -> None:
-    unit = f"{JULY}/south-chat/zero_shot/1/judge-a/v1"
-    for judge in ("judge-a", "judge-b"):
-        name = unit.replace("judge-a", judge)
-        frame = read_unit(season, "judgements", name, "2025-07")
-        season.land("judgements", name, frame.head(frame.height - 1))
-    with pytest.raises(GateError, match=r"incomplete: 1 sessions are not wholly judged, of south-chat"):
-        publish(season, JULY)
-    forced = publish(season, JULY, Revision(reason="the paper goes to print", overridden=("incomplete",)))
-    assert forced.overridden == ("incomplete",)
-    row = leaderboard(season, "2025-07")[0]
-    assert (row["overridden_gates"], row["override_reason"]) == (["incomplete"], "the paper goes to print")
-    south = next(row for row in leaderboard(season, "2025-07") if row["model"] == "south-chat")
-    assert south["repeat_count"] == 1
 
 
 def test_a_run_with_an_open_session_is_not_published(season: Lake) -> None:
@@ -285,17 +253,7 @@ def test_an_edition_of_which_nothing_could_be_read_has_no_stars_and_no_place_on_
     assert set(found["edition_fits"]["withheld"]) == {"questions"}
 
 
-def test_settings_are_those_of_the_run(settings: Settings, season: Lake) -> None:
-    """A run planned over nine disciplines weighs nine, whatever is examined now."""
-    nine = EXAMINED_DISCIPLINES[:-1]
-    edition = publish_run(season, settings, JUNE, nine)
-    head = edition.frames["editions"].row(0, named=True)
-    assert head["disciplines"] == list(nine)
-    shown = leaderboard(season, "2025-06")[0]
-    ninth = sum(float(str(shown[name.lower().replace(" ", "_")])) for name in nine) / 9 * 10
-    assert shown["score"] == pytest.approx(ninth)
-
-
+@pytest.mark.long
 def test_a_calibration_that_comes_later_is_a_change_that_a_correction_may_rest_on(season: Lake) -> None:
     with season.transaction() as connection:
         connection.execute("DELETE FROM calibration")
@@ -308,24 +266,6 @@ def test_a_calibration_that_comes_later_is_a_change_that_a_correction_may_rest_o
     head = revised.frames["editions"].row(0, named=True)
     assert (revised.edition_id, head["is_provisional"], head["mean_kappa"]) == (f"{JUNE}/2", False, 0.9)
     assert not publish(season, JUNE).is_outdated
-
-
-def test_an_edition_of_which_a_row_would_be_put_aside_is_not_published_at_all(
-    season: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepare = publish_module._prepare
-
-    def spoil(*arguments: Any, **options: Any) -> Edition:
-        edition = prepare(*arguments, **options)
-        scores = edition.frames["edition_scores"].with_columns(score_se=pl.lit(1e25))
-        return replace(edition, frames={**edition.frames, "edition_scores": scores})
-
-    with monkeypatch.context() as patch:
-        patch.setattr(publish_module, "_prepare", spoil)
-        with pytest.raises(ContractError, match=r"rows of edition_scores/run-2025-06/1 .*range: score_se"):
-            publish(season, JUNE)
-    assert season.query("SELECT count(*) FROM editions").item() == 0
-    assert publish(season, JUNE).edition_id == f"{JUNE}/1"
 
 
 def test_products_of_matrices_run_on_one_thread_and_as_before_afterwards() -> None:

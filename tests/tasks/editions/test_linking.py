@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
@@ -13,10 +14,13 @@ import pytest
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.editions import compute_recalibration
+from tasks.editions import compute_recalibration, equating
+from tasks.editions import publish as publish_module
 from tasks.editions.equating import expect_chance, name_formats, read_scale
 from tasks.editions.publish import Revision, publish_run
 from tasks.editions.standings import list_standings
+from tasks.statistics.items import fit_graded_response
+from tests.tasks.report.synthetic import REFERENCE
 from warehouse.lake import Lake
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
@@ -57,32 +61,33 @@ def read_fits(lake: Lake, edition_id: str) -> dict[str, Any]:
     ).row(0, named=True)
 
 
-def test_an_edition_of_known_questions_writes_none_of_them_again(published: Lake) -> None:
-    before = published.query("SELECT * FROM edition_items ORDER BY ALL")
-    publish(published, JULY)
-    after = published.query("SELECT * FROM edition_items ORDER BY ALL")
-
-    fit = read_fits(published, f"{JULY}/1")
-    own = after.filter(edition_id=f"{JULY}/1")
-    assert fit["withheld"] is None
-    assert fit["scale_edition_id"] == f"{JUNE}/1"
-    assert fit["method"] == "chain"
-    # Only what moved is there again.
-    assert own["is_moved"].all()
-    moved = published.query(
-        f"SELECT sum(moved_count) AS n FROM edition_fits WHERE edition_id = '{JULY}/1'"
-    ).item()
-    assert own.height == moved
-    assert after.filter(edition_id=f"{JUNE}/1").equals(before)
-    scores = published.query(
-        f"SELECT equated_score, score FROM edition_scores WHERE edition_id = '{JULY}/1' AND discipline = 'all' "
-        "AND prompt_style = 'zero_shot'"
-    )
-    assert scores["equated_score"].null_count() == 0
-    assert set(json.loads(fit["link_covariances"])) == {f"{JUNE}/1", f"{JULY}/1"}
+def check_change_and_standing(lake: Lake) -> None:
+    """The month before gives the change and the standing."""
+    trend = lake.run_named("monthly_trend").filter(pl.col("month") == "2025-07")
+    boards = {
+        month: dict(lake.run_named("leaderboard", {"month": month}).select("model", "score").iter_rows())
+        for month in ("2025-06", "2025-07")
+    }
+    for row in trend.iter_rows(named=True):
+        model = row["model"]
+        # The reference's answers of June serve July: it has answered nothing since.
+        if model == REFERENCE:
+            assert (row["previous_month"], row["score_change"]) == (None, None)
+            continue
+        assert row["previous_month"] == "2025-06"
+        moved = boards["2025-07"][model] - boards["2025-06"][model]
+        assert row["score_change"] == pytest.approx(moved, abs=1e-9)
+        assert row["score_change_low"] < row["score_change"] < row["score_change_high"]
+    standings = lake.run_named("standings")
+    assert set(standings["sat_month"]) == {"2025-07"}
+    assert set(standings["comparability"]) == {"same_edition"}
 
 
-def test_months_of_one_bank_version_are_linked_by_that_and_those_of_another_are_not(published: Lake) -> None:
+def test_months_of_one_bank_version_are_linked_by_that_and_those_of_another_are_not(
+    published: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a chain as long as an examination's: how well a few questions are placed is what is looked at.
+    monkeypatch.setattr(equating, "fit_graded_response", fit_graded_response)
     rename_questions(published, kept=7)
     publish(published, JULY)
     with published.transaction() as connection:
@@ -118,8 +123,40 @@ def test_a_month_without_enough_anchors_is_withheld_with_the_reason(published: L
     assert published.run_named("item_statistics", {"month": "2025-07"})["difficulty"].drop_nulls().len() > 0
 
 
-def test_a_recalibration_says_what_it_would_move_and_a_revision_takes_it(published: Lake) -> None:
+def test_known_questions_are_not_written_again_and_a_recalibration_is_told_before_a_revision_takes_it(
+    published: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = published.query("SELECT * FROM edition_items ORDER BY ALL")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(publish_module, "complete_improvements", Mock(side_effect=KeyboardInterrupt))
+        publish(published, JULY)
+    # What was not told of the change since the first month is told by publishing again.
+    assert published.run_named("improvement_since").is_empty()
     publish(published, JULY)
+    assert set(published.run_named("improvement_since")["to_month"]) == {"2025-07"}
+    after = published.query("SELECT * FROM edition_items ORDER BY ALL")
+
+    fit = read_fits(published, f"{JULY}/1")
+    own = after.filter(edition_id=f"{JULY}/1")
+    assert fit["withheld"] is None
+    assert fit["scale_edition_id"] == f"{JUNE}/1"
+    assert fit["method"] == "chain"
+    # Only what moved is there again.
+    assert own["is_moved"].all()
+    moved = published.query(
+        f"SELECT sum(moved_count) AS n FROM edition_fits WHERE edition_id = '{JULY}/1'"
+    ).item()
+    assert own.height == moved
+    assert after.filter(edition_id=f"{JUNE}/1").equals(before)
+    scores = published.query(
+        f"SELECT equated_score, score FROM edition_scores WHERE edition_id = '{JULY}/1' AND discipline = 'all' "
+        "AND prompt_style = 'zero_shot'"
+    )
+    assert scores["equated_score"].null_count() == 0
+    assert set(json.loads(fit["link_covariances"])) == {f"{JUNE}/1", f"{JULY}/1"}
+
+    check_change_and_standing(published)
+
     frozen = {
         table: published.query(f"SELECT * FROM {table} WHERE edition_id <> '{JULY}/2' ORDER BY ALL")
         for table in ("edition_items", "edition_fits", "edition_scores", "edition_standings")

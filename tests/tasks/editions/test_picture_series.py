@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from schemas.settings import Settings
-from tasks.editions.publish import publish_run
 from tasks.editions.roots import find_changed_editions, publish_and_keep_root
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
@@ -25,12 +24,14 @@ JUNE = "run-2025-06"
 BLIND = "south-chat"
 
 
-def make_frames(blind: Collection[str], both: str = "") -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+def make_frames(
+    blind: Collection[str], both: str = "", repeats: int = 2
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """A month in which a question of each discipline of a set shows a picture, and its bank.
 
     `blind` are told in words what it shows; `both` is told so in its second repeat alone.
     """
-    frames = build_season(months=("2025-06",), unparsed_rate=0.0)
+    frames = build_season(months=("2025-06",), unparsed_rate=0.0, repeats=repeats)
     asked = frames["sets"].sort("set_id", "discipline", "question_uuid")
     shown = set(asked.group_by("set_id", "discipline").agg(pl.col("question_uuid").first())["question_uuid"])
     bank = BANK.frame(
@@ -137,10 +138,10 @@ def test_where_one_did_not_see_all_are_compared_on_the_rest_and_the_public_files
 
 
 def test_where_all_saw_every_question_counts(settings: Settings) -> None:
-    frames, bank = make_frames([])
+    frames, bank = make_frames([], repeats=1)
     found = publish(settings, frames, bank)
     assert found["scope"] == "pictures"
-    assert set(found["scores"]["item_count"]) == {80}
+    assert set(found["scores"]["item_count"]) == {40}
     assert set(found["series"]["series"]) == {"text_only", "pictures"}
     of_board = found["scores"].select("model", "score", "relative_score", "rank", "rank_low", "rank_high")
     assert found["series"].filter(series="pictures").select(of_board.columns).equals(of_board)
@@ -155,14 +156,11 @@ def test_who_did_both_is_counted_on_the_text_alone(settings: Settings) -> None:
     assert found["series"].filter(model=BLIND)["series"].to_list() == ["text_only"]
 
 
-def test_an_edition_without_pictures_says_nothing_of_them(season: Lake, settings: Settings) -> None:
-    from schemas.vocabulary import EXAMINED_DISCIPLINES
-
-    edition = publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES)
-    assert edition.frames["editions"]["picture_scope"].to_list() == [None]
-    assert edition.frames["edition_series"].is_empty()
-    assert season.run_named("picture_series").is_empty()
-    assert set(season.run_named("leaderboard")["marks"]) == {None}
+def test_an_edition_without_pictures_says_nothing_of_them(published: Lake) -> None:
+    assert published.query("SELECT picture_scope FROM editions")["picture_scope"].to_list() == [None]
+    assert published.query("SELECT * FROM edition_series").is_empty()
+    assert published.run_named("picture_series").is_empty()
+    assert set(published.run_named("leaderboard")["marks"]) == {None}
 
 
 def check_public_files(settings: Settings, series: pl.DataFrame) -> None:

@@ -28,7 +28,9 @@ def read_tables(lake: Lake) -> dict[str, pl.DataFrame]:
     }
 
 
-def test_the_same_seed_lands_the_same_rows_and_twice_changes_nothing(published: Lake) -> None:
+def test_the_same_seed_changes_nothing_and_another_takes_the_place_of_the_rows_and_leaves_the_edition_alone(
+    published: Lake,
+) -> None:
     first = write_stability(published, JUNE, SMALL)
     before = read_tables(published)
     snapshots = published.query("select max(snapshot_id) from ducklake_snapshots('exam')").item()
@@ -41,10 +43,6 @@ def test_the_same_seed_lands_the_same_rows_and_twice_changes_nothing(published: 
     assert all(frame.equals(read_tables(published)[name]) for name, frame in before.items())
     assert published.query("select count(*) from quarantine where stage = 'stability'").item() == 0
 
-
-def test_another_seed_takes_the_place_of_the_rows_and_leaves_the_edition_alone(published: Lake) -> None:
-    write_stability(published, JUNE, SMALL)
-    before = read_tables(published)
     frozen = read_unit(published, "edition_scores", f"{JUNE}/1")
 
     write_stability(

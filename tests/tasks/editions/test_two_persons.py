@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from schemas.errors import GateError
 from schemas.settings import Settings
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
@@ -40,6 +41,8 @@ def test_a_gate_is_overridden_once_as_it_was_asked(season: Lake, settings: Setti
             for name in ("eve", "otto"):
                 users.add_user(connection, user_id=name, role="examiner")
 
+        with pytest.raises(GateError, match="incomplete: 1 sessions are not wholly judged, of south-chat"):
+            publish_and_keep_root(ledger, season, rule, JULY)
         # Where no gate is shut, nobody else is needed.
         assert publish_and_keep_root(ledger, season, rule, JUNE).edition_id == f"{JUNE}/1"
         with pytest.raises(ApprovalNeeded, match=f"publishing {JULY}/1 although a gate is shut"):
@@ -51,6 +54,10 @@ def test_a_gate_is_overridden_once_as_it_was_asked(season: Lake, settings: Setti
             publish_and_keep_root(ledger, season, rule, JULY, other)
         edition = publish_and_keep_root(ledger, season, rule, JULY, IN_SPITE)
         assert (edition.edition_id, edition.overridden) == (f"{JULY}/1", ("incomplete",))
+        board = season.run_named("leaderboard", {"month": "2025-07"})
+        assert set(board["override_reason"]) == {"the paper goes to print"}
+        assert board["overridden_gates"].to_list() == [["incomplete"]] * board.height
+        assert board.filter(model="south-chat")["repeat_count"].item() == 1
         # Publishing again changes nothing, and needs nobody; a correction is another request.
         assert not publish_and_keep_root(ledger, season, rule, JULY, IN_SPITE).is_new
         with ledger.read() as connection:

@@ -391,7 +391,10 @@ KEY_FINDINGS = {
 
 @pytest.mark.parametrize("is_moved", [False, True], ids=["in place", "moved, on a host of another name"])
 @pytest.mark.parametrize("is_lost", [False, True], ids=["exchanged", "lost"])
-@pytest.mark.parametrize("name", KEY_FINDINGS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.long if one in HOME_KEYS[1:] else ()) for one in KEY_FINDINGS],
+)
 def test_a_key_that_is_lost_or_exchanged_is_found_wherever_the_home_lies(
     seat: Seat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_lost: bool, is_moved: bool
 ) -> None:

@@ -19,6 +19,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
 
 
+@pytest.mark.long
 def test_a_run_is_sat_and_closed_by_a_provider_of_another_form(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

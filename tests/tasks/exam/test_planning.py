@@ -302,7 +302,7 @@ def test_a_lineage_may_return_after_the_rest_period_and_not_before(ledger: Ledge
     policies=st.lists(st.sampled_from(["shared", "unique"]), min_size=1, max_size=3),
     versions=st.lists(st.integers(1, 2), min_size=3, max_size=3),
 )
-@settings(max_examples=tries(8, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(4, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_is_planned_no_organisation_meets_a_lineage_in_two_sets(
     tmp_path_factory: pytest.TempPathFactory,
     organisation_numbers: list[int],

@@ -130,6 +130,7 @@ def test_sixteen_plannings_in_four_processes_make_one_run(
 
 
 @pytest.mark.service
+@pytest.mark.long
 def test_sixteen_plannings_from_two_homes_on_one_server_make_one_run(
     postgresql: PostgresqlServer, tmp_path: Path, warm_python: str
 ) -> None:

@@ -125,7 +125,10 @@ def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> 
     assert (run.status, run.closed_at is not None) == ("closed", True)
 
 
-@pytest.mark.parametrize(("sharers", "most"), [(1, 12), (3, 4), (50, 1)])
+@pytest.mark.parametrize(
+    ("sharers", "most"),
+    [pytest.param(1, 12, marks=pytest.mark.long), (3, 4), pytest.param(50, 1, marks=pytest.mark.long)],
+)
 def test_where_several_share_a_run_each_holds_its_part_of_the_sessions(
     crowd: World, sharers: int, most: int
 ) -> None:

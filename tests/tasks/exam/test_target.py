@@ -161,7 +161,7 @@ def test_shares_are_neymans_by_how_far_the_last_editions_answers_lie_apart(
     assert (found.assumed, found.is_likeness_assumed) == ([], False)
 
 
-def test_every_size_has_its_error_its_costs_and_the_months_that_the_bank_lasts(
+def test_every_size_has_its_error_its_costs_and_its_months_and_the_plan_can_be_taken_as_it_is(
     ledger: Ledger, lake: Lake, settings: Settings
 ) -> None:
     land_edition(lake)
@@ -190,13 +190,6 @@ def test_every_size_has_its_error_its_costs_and_the_months_that_the_bank_lasts(
     assert months[0] > months[-1]
     now = next(size for size in found.sizes if size.is_set)
     assert now.shares == {"Engineering": 11, "Law": 11, "History": 11}
-
-
-def test_the_plan_can_be_taken_as_it_is_and_its_draw_stays_sealed(
-    ledger: Ledger, lake: Lake, settings: Settings
-) -> None:
-    land_edition(lake)
-    plan, found = aim(ledger, lake, settings, 4.0)
 
     kept = settings.model_copy(update={"set_shares": dict(found.proposed.shares)})
     again = preview_month(ledger, lake, kept, RunWishes(month=MONTH))
@@ -239,7 +232,7 @@ def test_a_run_that_is_committed_to_with_shares_is_drawn_with_them_or_not_at_all
     assert Counter(row["discipline"] for row in rows) == plan.shares
 
 
-def test_before_any_edition_the_spread_is_assumed_and_shares_are_equal(
+def test_before_any_edition_of_real_candidates_the_spread_is_assumed_and_what_cannot_be_had_is_refused(
     ledger: Ledger, lake: Lake, settings: Settings
 ) -> None:
     plan, found = aim(ledger, lake, settings, 3.0)
@@ -251,12 +244,23 @@ def test_before_any_edition_the_spread_is_assumed_and_shares_are_equal(
     lines = render_plan({**plan.summary(), "target": asdict(found)})
     assert any("how far answers lie apart is assumed" in line for line in lines)
 
-
-def test_simulated_answers_say_nothing_of_real_candidates(
-    ledger: Ledger, lake: Lake, settings: Settings
-) -> None:
+    with pytest.raises(GateError, match=r"error of 0\.5: with all 1200 questions .* it is 1\.25"):
+        aim(ledger, lake, settings, 0.5)
+    more = settings.model_copy(update={"disciplines": (*DISCIPLINES, "Art")})
+    with pytest.raises(GateError, match="has no question of Art that"):
+        aim(ledger, lake, more, 3.0)
+    with pytest.raises(UsageError, match="Leave out --draw"):
+        aim(ledger, lake, settings, 3.0, draw=30)
+    for shares in (
+        {"Law": 3},
+        {"Engineering": 3, "Law": 3, "History": 0},
+        dict.fromkeys((*DISCIPLINES, "Art"), 3),
+    ):
+        with pytest.raises(UsageError, match="PROCTOR_SET_SHARES must have one share"):
+            preview_month(
+                ledger, lake, settings.model_copy(update={"set_shares": shares}), RunWishes(month=MONTH)
+            )
     land_edition(lake, is_simulated=True)
-
     assert aim(ledger, lake, settings, 3.0)[1].edition_id is None
 
 
@@ -272,18 +276,6 @@ def test_repeats_that_are_planned_count_as_far_as_repeats_differed(
     )
 
     assert once / thrice == pytest.approx(3.0, rel=0.15)
-
-
-def test_an_error_that_the_bank_cannot_give_is_refused_with_the_numbers(
-    ledger: Ledger, lake: Lake, settings: Settings
-) -> None:
-    with pytest.raises(GateError, match=r"error of 0\.5: with all 1200 questions .* it is 1\.25"):
-        aim(ledger, lake, settings, 0.5)
-    more = settings.model_copy(update={"disciplines": (*DISCIPLINES, "Art")})
-    with pytest.raises(GateError, match="has no question of Art that"):
-        aim(ledger, lake, more, 3.0)
-    with pytest.raises(UsageError, match="Leave out --draw"):
-        aim(ledger, lake, settings, 3.0, draw=30)
 
 
 def test_texts_with_several_questions_are_counted_by_what_they_have_in_common(
@@ -307,20 +299,6 @@ def test_texts_with_several_questions_are_counted_by_what_they_have_in_common(
     assert (found.is_likeness_assumed, found.likeness) == (True, 0.3)
     lines = render_plan({**plan.summary(), "target": asdict(found)})
     assert any("some texts would be asked about twice" in line for line in lines)
-
-
-def test_chosen_shares_that_leave_out_a_discipline_are_refused(
-    ledger: Ledger, lake: Lake, settings: Settings
-) -> None:
-    for shares in (
-        {"Law": 3},
-        {"Engineering": 3, "Law": 3, "History": 0},
-        dict.fromkeys((*DISCIPLINES, "Art"), 3),
-    ):
-        with pytest.raises(UsageError, match="PROCTOR_SET_SHARES must have one share"):
-            preview_month(
-                ledger, lake, settings.model_copy(update={"set_shares": shares}), RunWishes(month=MONTH)
-            )
 
 
 def test_the_command_shows_the_sizes_and_how_to_let_the_plan_run(

@@ -11,7 +11,6 @@ import json
 import pickle
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -41,6 +40,7 @@ from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, paragraph, run, write
 from tests.tasks.ingest.test_pictures import draw, save, say, show, write_word
 from tests.tasks.models.simulation import make_model, start_server
+from tests.warm import WarmProcess
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -735,7 +735,7 @@ with open_ledger(ledger_url) as ledger, open_lake(settings) as lake:
 
 
 def test_a_command_that_is_killed_while_a_model_reads_pays_for_no_reply_twice(
-    tmp_path: Path, settings: Settings
+    tmp_path: Path, settings: Settings, warm_python: str
 ) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()
@@ -753,8 +753,8 @@ def test_a_command_that_is_killed_while_a_model_reads_pays_for_no_reply_twice(
 
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with serve(answer) as url, open_new_lake(settings) as lake, open_ledger(address) as ledger:
-        command = [sys.executable, "-c", READING, str(settings.home), str(folder), address, url]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        command = [warm_python, "-c", READING, str(settings.home), str(folder), address, url]
+        process = WarmProcess(command, stdin=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + 120
             while count_replies(ledger) < 1 or "hangs" not in asked:

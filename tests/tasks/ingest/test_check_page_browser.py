@@ -63,6 +63,7 @@ def test_the_page_draws_without_a_network_request_or_a_console_message(page: Pat
     assert picture.stat().st_size > 40_000
 
 
+@pytest.mark.long
 def test_every_question_stands_beside_its_text_and_the_labels_change_language(
     page: Path, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ def land(lake: Lake, settings: Settings, folder: Path, *, again: bool = False) -
     return land_documents(lake, settings, [folder], again=again, workers=1).as_counts()
 
 
-@pytest.mark.parametrize("suffix", ["txt", "docx"])
+@pytest.mark.parametrize("suffix", ["txt", pytest.param("docx", marks=pytest.mark.long)])
 def test_a_held_paper_is_read_by_a_persons_marks_and_the_next_of_its_source_reads_alone(
     tmp_path: Path, lake: Lake, settings: Settings, suffix: str
 ) -> None:

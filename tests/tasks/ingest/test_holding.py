@@ -125,6 +125,7 @@ with open_lake(settings) as lake:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_release_is_whole_or_not_there(tmp_path: Path, settings: Settings, warm_python: str) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()

@@ -6,10 +6,8 @@ Nothing is lost, and nothing is there twice.
 from __future__ import annotations
 
 import hashlib
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -20,9 +18,9 @@ from schemas.settings import Settings
 from tasks.ingest.landing import land_documents
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
+from tests.warm import WarmProcess
 from warehouse.lake import open_lake
 
-ROOT = Path(__file__).resolve().parents[3]
 LAND = """
 import sys
 from pathlib import Path
@@ -30,12 +28,12 @@ from schemas.settings import Settings
 from tasks.ingest import landing
 from warehouse.lake.store import open_lake
 
-landing.DOCUMENTS_PER_LANDING = 10
+landing.DOCUMENTS_PER_LANDING = 5
 settings = Settings(home=Path(sys.argv[1]))
 with open_lake(settings) as lake:
     landing.land_documents(lake, settings, [Path(sys.argv[2])])
 """
-FILES = 60
+FILES = 30
 TABLES = ("documents", "document_texts", "questions")
 
 
@@ -56,7 +54,9 @@ def read_tables(home: Path) -> dict[str, pl.DataFrame]:
 
 
 @pytest.mark.slow
-def test_a_killed_ingest_goes_on_to_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_ingest_goes_on_to_the_same_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_python: str
+) -> None:
     monkeypatch.setenv("PROCTOR_QUIET", "1")
     folder = tmp_path / "papers"
     folder.mkdir()
@@ -65,11 +65,7 @@ def test_a_killed_ingest_goes_on_to_the_same_tables(tmp_path: Path, monkeypatch:
             folder, f"{number:03d}.txt", f"一、判断题\n1. {number}是整数。（√）\n2. {number}是奇数。（×）\n"
         )
     killed = tmp_path / "killed"
-    process = subprocess.Popen(
-        [sys.executable, "-c", LAND, str(killed), str(folder)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.DEVNULL,
-    )
+    process = WarmProcess([warm_python, "-c", LAND, str(killed), str(folder)], stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 120
         while len(list((killed / "archive").rglob("*.json"))) < FILES // 3:
@@ -118,7 +114,10 @@ rows._insert = insert
 }
 
 
-@pytest.mark.parametrize("moment", sorted(MOMENTS))
+@pytest.mark.parametrize(
+    "moment",
+    [pytest.param(one, marks=() if one == "within the landing" else pytest.mark.long) for one in MOMENTS],
+)
 def test_a_kill_between_the_bytes_of_pictures_and_their_rows_loses_and_doubles_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, warm_python: str
 ) -> None:

@@ -49,10 +49,10 @@ def test_a_decision_says_whether_a_question_was_read_right(
 
 def land_reviewed(lake: Lake, settings: Settings, folder: Path) -> None:
     """Papers whose first half review accepted as read; of the others it corrected the key."""
-    for number in range(12):
+    for number in range(10):
         source = folder / f"source{number % 4}"
         source.mkdir(parents=True, exist_ok=True)
-        lines = [f"{place}. 第{number}卷第{place}个说法是对的。（√）" for place in range(1, 13)]
+        lines = [f"{place}. 第{number}卷第{place}个说法是对的。（√）" for place in range(1, 11)]
         write(source, f"{number}.txt", "一、判断题\n" + "\n".join(lines) + "\n")
     land_documents(lake, settings, [folder])
     rows = lake.query(
@@ -78,9 +78,9 @@ def test_a_fit_on_decisions_is_reported_and_takes_effect_only_when_it_is_applied
     options = make_options(settings=settings)
     before = lake.query("select question_uuid, parse_confidence, status from questions order by all")
     report = learn_confidence(lake, [], options, "kim", apply=False)
-    assert (report.paper_count, report.question_count, report.is_applied) == (12, 144, False)
+    assert (report.paper_count, report.question_count, report.is_applied) == (10, 100, False)
     assert report.old_version == read_fit(None).version
-    assert "At 0.9 or more: 0 of 144 questions" in report.table  # a third of them was wrong
+    assert "At 0.9 or more: 0 of 100 questions" in report.table  # a third of them was wrong
     assert lake.query("select count(*) as n from confidence_fits")["n"].item() == 0
 
     for _ in range(2):

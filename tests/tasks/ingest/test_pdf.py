@@ -253,7 +253,9 @@ SCANNED = [
     any(importlib.util.find_spec(name) is None for name in ("rapidocr", "onnxruntime", "cv2")),
     reason="the extra `ocr` is not installed",
 )
-@pytest.mark.parametrize("tilt", [0.0, 2.5], ids=["level", "askew"])
+@pytest.mark.parametrize(
+    "tilt", [pytest.param(0.0, id="level", marks=pytest.mark.long), pytest.param(2.5, id="askew")]
+)
 def test_a_scanned_paper_is_read_by_ocr(tmp_path: Path, tilt: float) -> None:
     parsed = parse_document(
         write(tmp_path, "scan.pdf", make_scan(SCANNED, tilt)), IngestOptions(time_limit_s=200)

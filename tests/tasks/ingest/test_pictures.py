@@ -710,6 +710,7 @@ def test_what_is_no_whole_picture_is_refused_with_a_reason(make: Callable[[], by
         normalise_picture(data)
 
 
+@pytest.mark.long
 def test_sixty_million_pixels_with_transparency_fit_into_the_memory_of_a_reader() -> None:
     limit = IngestOptions().memory_limit_mb * 2**20
     code = (

@@ -15,11 +15,11 @@ from tasks.ingest.landing import land_documents
 from tasks.ingest.removal import find_document, remove_document
 from tasks.review import read_unreviewed
 from tasks.review.assigning import assign_batch
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.review.kit import list_batches
 from tests.warehouse.bank_rows import BANK, land_bank_rows
-from warehouse.lake import Lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
@@ -64,17 +64,27 @@ class World:
             return len(connection.execute(review_questions.select()).all())
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    folder = tmp_path / "papers"
+@pytest.fixture(scope="module")
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two papers, and beside it a home in which they have landed; only copied."""
+    made = tmp_path_factory.mktemp("landed")
+    folder = made / "papers"
     folder.mkdir()
     write(folder, "wrong.txt", WRONG)
     write(folder, "right.txt", RIGHT)
-    settings = Settings(home=tmp_path / "home")
-    with open_new_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
+    settings = Settings(home=made / "home")
+    with open_new_lake(settings) as lake, open_ledger(settings.ledger_address):
         land_documents(lake, settings, [folder], workers=1)
-        yield World(lake, ledger, settings, folder)
+    return made
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, landed: Path) -> Iterator[World]:
+    monkeypatch.setenv("PROCTOR_QUIET", "1")
+    settings = Settings(home=tmp_path / "home")
+    copy_home(landed / "home", settings)
+    with open_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
+        yield World(lake, ledger, settings, landed / "papers")
 
 
 def test_its_questions_and_text_go_and_the_record_stays(world: World) -> None:

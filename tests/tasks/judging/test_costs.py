@@ -39,6 +39,7 @@ def test_who_answers_at_length_costs_more_and_who_was_never_judged_is_named(
             "  the run's 60 answers, to be judged by first-judge: about $0.07; it has judged nothing of alpha, beta yet, whose answers are "
             "taken for short; long ones cost more"
         ]
+        run.settings = run.settings.model_copy(update={"judge_controls": 0})
         run.judge()
         month = run.lake.query("SELECT max(month) FROM llm_calls").item()
         with run.lake.transaction() as connection:

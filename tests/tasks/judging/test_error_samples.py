@@ -27,12 +27,20 @@ from warehouse.ledger.trust.users import add_user
 HARSH = {"kind": "judge", "agreement": 0.4, "leniency": -1.0}
 
 
-@pytest.fixture
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    with open_room(tmp_path, monkeypatch, first_judge=HARSH, next_judge=SOUND) as opened:
+@pytest.fixture(scope="module")
+def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the session judged, closed; only copied."""
+    folder = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as patch, open_room(folder, patch, first_judge=HARSH) as opened:
         with opened.ledger.write() as connection:
             add_user(connection, user_id="ann", role="annotator")
         opened.judge()
+    return folder / "home"
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judged_home: Path) -> Any:
+    with open_room(tmp_path, monkeypatch, closed=judged_home, next_judge=SOUND) as opened:
         yield opened
 
 
@@ -54,6 +62,7 @@ def test_only_judged_responses_of_no_or_one_star_are_drawn_once(room: Room) -> N
         draw_failures(room.lake, "run-9", per_model=4)
 
 
+@pytest.mark.long
 def test_a_kill_before_the_landing_pays_for_no_label_twice(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ models:
 """
 
 
+@pytest.mark.long
 def test_judging_a_home_of_the_first_form_again_makes_no_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,13 +42,13 @@ models:
   first-judge: {provider: simulated, organisation: Lab, roles: [judge], is_open: false}
   next-judge: {provider: simulated, organisation: Lab, roles: [judge], is_open: false}
 """
-QUESTIONS = 20
+QUESTIONS = 10
 MUTE = {"kind": "judge", "unparsed": 1.0}
 SOUND = {"kind": "judge", "agreement": 1.0}
 
 
 class Room:
-    """A landed session of 20 answers, two judges, and the means to ask them."""
+    """A landed session of ten answers, two judges, and the means to ask them."""
 
     def __init__(self, ledger: Ledger, lake: Lake, settings: Settings, requests: Any) -> None:
         self.ledger, self.lake, self.settings, self.requests = ledger, lake, settings, requests
@@ -74,11 +74,13 @@ def open_room(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     judges: tuple[str, ...] = ("first-judge",),
+    closed: Path | None = None,
     **profiles: Any,
 ) -> Iterator[Room]:
+    """The room in a home of its own: a copy of `closed`, or of one where nothing was judged."""
     settings = Settings(home=tmp_path / "home", judges=judges)
     servers = {name.replace("_", "-"): profile for name, profile in profiles.items()}
-    copy_home(_make_home(), settings)
+    copy_home(closed or _make_home(), settings)
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
@@ -160,7 +162,7 @@ def test_what_the_judge_could_not_be_read_of_goes_to_the_next_judge_at_once(
         assert room.judge(only_unparsed=True).calls == {}
 
 
-def test_what_nobody_could_be_read_of_keeps_n_and_is_not_published(
+def test_what_nobody_could_be_read_of_keeps_n_and_every_judge_is_asked_again_only_when_told_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_room(tmp_path, monkeypatch, first_judge=MUTE, next_judge=MUTE) as room:
@@ -173,6 +175,23 @@ def test_what_nobody_could_be_read_of_keeps_n_and_is_not_published(
         assert room.lake.run_named("leaderboard").is_empty()
         # Without being told to, no judge is asked again for what it was asked.
         assert room.judge().calls == {}
+
+        before = room.read("select * from judgements order by all")
+        assert room.judge(None, only_unparsed=True).unresolved == QUESTIONS
+        assert dict(room.requests) == {"first-judge": 6 * QUESTIONS, "next-judge": 6 * QUESTIONS}
+        after = room.read("select * from judgements order by all")
+        assert [row for row in after if row in before] == before
+        assert room.read("select judge, occasion, count(*) from judgements group by all order by all") == [
+            ("first-judge", "again-1", QUESTIONS),
+            ("first-judge", "first", QUESTIONS),
+            ("next-judge", "again-1", QUESTIONS),
+            ("next-judge", "again-2", QUESTIONS),
+        ]
+        assert room.read("select distinct run_id, judge from run_judges") == [("run-1", "first-judge")]
+        counted = {
+            row[0] for row in room.read("select distinct unit from landings where table_name = 'llm_calls'")
+        }
+        assert counted == {row[0] for row in room.read("select distinct landing_unit from judgements")}
 
 
 def test_while_another_process_asks_again_nobody_is_asked_again(
@@ -210,29 +229,7 @@ def test_a_session_that_another_process_judges_is_waited_for(
             assert judging.done()
 
 
-def test_unparsed_asks_every_judge_again_and_keeps_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_room(tmp_path, monkeypatch, first_judge=MUTE, next_judge=MUTE) as room:
-        room.judge()
-        before = room.read("select * from judgements order by all")
-        assert room.judge(None, only_unparsed=True).unresolved == QUESTIONS
-        assert dict(room.requests) == {"first-judge": 6 * QUESTIONS, "next-judge": 6 * QUESTIONS}
-        after = room.read("select * from judgements order by all")
-        assert [row for row in after if row in before] == before
-        assert room.read("select judge, occasion, count(*) from judgements group by all order by all") == [
-            ("first-judge", "again-1", QUESTIONS),
-            ("first-judge", "first", QUESTIONS),
-            ("next-judge", "again-1", QUESTIONS),
-            ("next-judge", "again-2", QUESTIONS),
-        ]
-        assert room.read("select distinct run_id, judge from run_judges") == [("run-1", "first-judge")]
-        counted = {
-            row[0] for row in room.read("select distinct unit from landings where table_name = 'llm_calls'")
-        }
-        assert counted == {row[0] for row in room.read("select distinct landing_unit from judgements")}
-
-
+@pytest.mark.long
 def test_a_kill_before_the_landing_pays_for_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,7 +250,14 @@ def test_a_kill_before_the_landing_pays_for_nothing_twice(
         assert (room.requests["next-judge"], summary.resolved) == (asked, QUESTIONS)
 
 
-def test_a_person_gives_the_stars_that_no_judge_could_be_read_of(
+WRONG_CELLS: tuple[tuple[tuple[Any, Any], str], ...] = (
+    ((4, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
+    ((2.5, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
+    ((2, None), "row 2, column F: stars without a reason"),
+)
+
+
+def test_a_person_gives_the_stars_that_no_judge_could_be_read_of_and_a_wrong_cell_is_refused_by_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_room(tmp_path, monkeypatch, first_judge=MUTE, next_judge=MUTE) as room:
@@ -261,6 +265,12 @@ def test_a_person_gives_the_stars_that_no_judge_could_be_read_of(
         with room.ledger.write() as connection:
             add_user(connection, user_id="eve", role="annotator")
         path = tmp_path / "unparsed.xlsx"
+        assert export_unparsed(room.lake, path) == QUESTIONS
+        for cells, told in WRONG_CELLS:
+            fill(path, {2: cells})
+            with pytest.raises(WorkbookError, match=told):
+                import_unparsed(room.ledger, room.lake, path, "eve")
+            assert room.read("select count(*) from judgements where judge like 'person:%'") == [(0,)]
         assert export_unparsed(room.lake, path) == QUESTIONS
         fill(path, {row: ("2", f"reason {row}") for row in range(2, QUESTIONS + 1)})
         assert import_unparsed(room.ledger, room.lake, path, "eve") == ImportedStars(QUESTIONS - 1, 1, 0)
@@ -286,29 +296,6 @@ def fill(path: Path, given: Mapping[int, tuple[bool | float | str | None, str]])
         sheet.cell(row, 5).value = stars
         sheet.cell(row, 6).value = reason
     workbook.save(path)
-
-
-WRONG_CELLS: tuple[tuple[tuple[Any, Any], str], ...] = (
-    ((4, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
-    ((2.5, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
-    ((2, None), "row 2, column F: stars without a reason"),
-)
-
-
-def test_a_workbook_that_is_filled_in_wrongly_is_refused_by_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_room(tmp_path, monkeypatch, first_judge=MUTE, next_judge=MUTE) as room:
-        room.judge()
-        with room.ledger.write() as connection:
-            add_user(connection, user_id="eve", role="annotator")
-        path = tmp_path / "unparsed.xlsx"
-        export_unparsed(room.lake, path)
-        for cells, told in WRONG_CELLS:
-            fill(path, {2: cells})
-            with pytest.raises(WorkbookError, match=told):
-                import_unparsed(room.ledger, room.lake, path, "eve")
-            assert room.read("select count(*) from judgements where judge like 'person:%'") == [(0,)]
 
 
 def test_who_is_no_active_user_of_the_right_role_gives_no_stars(

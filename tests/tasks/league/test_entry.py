@@ -78,6 +78,7 @@ def test_who_cannot_enter_is_told_why(make_world: MakeWorld, tmp_path: Path) -> 
         enter(world, 2)
 
 
+@pytest.mark.long
 def test_a_judge_that_cannot_be_read_makes_a_match_without_result(make_world: MakeWorld) -> None:
     world = make_world()
     play(world.ledger, world.lake, world.settings, "one", make_rules(("sim-a1", "sim-b1", "sim-c1")))

@@ -93,6 +93,7 @@ def test_a_killed_league_repeats_no_paid_call_and_leaves_no_half_round(
     assert landed == (CALLS, CALLS)
 
 
+@pytest.mark.long
 def test_a_league_that_dies_while_it_lands_has_the_round_whole_or_not_at_all(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

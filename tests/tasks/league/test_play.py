@@ -40,9 +40,23 @@ def read(world: World, table: str) -> pl.DataFrame:
     return world.lake.query(f"SELECT * FROM {table}")
 
 
-def test_every_candidate_asks_once_a_run_and_nobody_judges_itself(make_world: MakeWorld) -> None:
+def test_every_candidate_asks_once_a_run_and_nobody_judges_itself_and_the_preview_counts_the_calls(
+    make_world: MakeWorld,
+) -> None:
     world = make_world()
-    play_small(world, domains=("mathematics", "programming"), run_count=2)
+    rules = make_rules(FOUR, domains=("mathematics", "programming"), run_count=2)
+    models = [read_registry(world.settings.registry_path).get(name) for name in FOUR]
+    previews = {one.model: one for one in preview_league(rules, models)}
+    assert {(one.asking_calls, one.answering_calls, one.judging_calls) for one in previews.values()} == {
+        (4, 12, 16)
+    }
+    assert all(one.cost_usd and one.most_usd for one in previews.values())
+    summary = play(world.ledger, world.lake, world.settings, "one", rules)
+    assert summary.is_complete, summary.failure
+    made = dict(world.lake.query("SELECT model, count(*) FROM llm_calls GROUP BY model").rows())
+    assert made == {
+        name: one.asking_calls + one.answering_calls + one.judging_calls for name, one in previews.items()
+    }
     rounds, questions, answers = (
         read(world, f"league_{name}") for name in ("rounds", "questions", "answers")
     )
@@ -78,7 +92,9 @@ def test_every_candidate_asks_once_a_run_and_nobody_judges_itself(make_world: Ma
     assert both.filter(pl.col("evaluation_count") != pl.col("count")).is_empty()
 
 
-def test_judges_see_letters_drawn_for_each_and_no_names(make_world: MakeWorld) -> None:
+def test_judges_see_letters_drawn_for_each_and_no_names_and_the_league_s_id_alone_continues_it(
+    make_world: MakeWorld,
+) -> None:
     world = make_world()
     texts: list[str] = []
     write = world.server.state._write_text
@@ -105,6 +121,24 @@ def test_judges_see_letters_drawn_for_each_and_no_names(make_world: MakeWorld) -
     }
     assert all(len(found) > 1 for found in by_round.values())
     assert set(evaluations["label"].unique()) == {"A", "B", "C"}
+
+    before = {table: read(world, table).sort(pl.all()) for table in ("league_rounds", "league_evaluations")}
+    sent = sum(world.server.state.requests.values())
+    play_small(world)
+    assert play(world.ledger, world.lake, world.settings, "one").new_count == 0
+    assert sum(world.server.state.requests.values()) == sent
+    for table, rows in before.items():
+        assert read(world, table).sort(pl.all()).equals(rows)
+    registry = read_registry(world.settings.registry_path)
+    with pytest.raises(UsageError, match=r"other temperature: 1\.0 there, 0\.5 here"):
+        claim_league(world.lake, world.settings, registry, "one", make_rules(FOUR, temperature=0.5))
+    with pytest.raises(UsageError, match="other domains"):
+        claim_league(world.lake, world.settings, registry, "one", make_rules(FOUR, domains=("law",)))
+    with pytest.raises(UsageError, match="no league 'two'"):
+        play(world.ledger, world.lake, world.settings, "two")
+    (world.settings.home / "secrets" / "league").write_text("0" * 64)
+    with pytest.raises(StoreError, match="not the one that league one was claimed with"):
+        play(world.ledger, world.lake, world.settings, "one")
 
 
 def test_a_judge_that_cannot_be_read_is_void_and_never_0(make_world: MakeWorld) -> None:
@@ -145,28 +179,6 @@ def test_a_question_that_cannot_be_read_makes_a_void_round_and_the_league_contin
     assert evaluations.select("score", "label", "parse_status").unique().rows() == [(None, None, "unparsed")]
     last = read(world, "league_rankings").filter((pl.col("round") == 4) & (pl.col("model") == "sim-c1"))
     assert last.select("score", "rank", "evaluation_count").rows() == [(None, None, 0)]
-
-
-def test_a_league_is_claimed_once_and_its_id_alone_continues_it(make_world: MakeWorld) -> None:
-    world = make_world()
-    play_small(world)
-    before = {table: read(world, table).sort(pl.all()) for table in ("league_rounds", "league_evaluations")}
-    sent = sum(world.server.state.requests.values())
-    play_small(world)
-    assert play(world.ledger, world.lake, world.settings, "one").new_count == 0
-    assert sum(world.server.state.requests.values()) == sent
-    for table, rows in before.items():
-        assert read(world, table).sort(pl.all()).equals(rows)
-    registry = read_registry(world.settings.registry_path)
-    with pytest.raises(UsageError, match=r"other temperature: 1\.0 there, 0\.5 here"):
-        claim_league(world.lake, world.settings, registry, "one", make_rules(FOUR, temperature=0.5))
-    with pytest.raises(UsageError, match="other domains"):
-        claim_league(world.lake, world.settings, registry, "one", make_rules(FOUR, domains=("law",)))
-    with pytest.raises(UsageError, match="no league 'two'"):
-        play(world.ledger, world.lake, world.settings, "two")
-    (world.settings.home / "secrets" / "league").write_text("0" * 64)
-    with pytest.raises(StoreError, match="not the one that league one was claimed with"):
-        play(world.ledger, world.lake, world.settings, "one")
 
 
 def test_a_claim_is_refused_before_anything_is_called(make_world: MakeWorld) -> None:
@@ -314,6 +326,7 @@ def test_programs_are_run_on_the_examples_when_a_league_is_told_to(make_world: M
     assert second["execution"].null_count() == second.height
 
 
+@pytest.mark.long
 def test_a_domain_that_is_only_data_is_played_in_chinese(make_world: MakeWorld) -> None:
     world = make_world()
     play_small(world, domains=("law",), language="zh", season="2026-Q4")
@@ -327,28 +340,6 @@ def find_topics() -> list[str]:
     from tasks.league.domain import list_topics, read_domain
 
     return list_topics(read_domain("law"), "2026-Q4", "zh")
-
-
-def test_the_preview_counts_the_calls_that_are_made(make_world: MakeWorld) -> None:
-    world = make_world()
-    rules = make_rules(FOUR, domains=("mathematics", "programming"), run_count=2)
-    models = [read_registry(world.settings.registry_path).get(name) for name in FOUR]
-    previews = {one.model: one for one in preview_league(rules, models)}
-    assert {(one.asking_calls, one.answering_calls, one.judging_calls) for one in previews.values()} == {
-        (4, 12, 16)
-    }
-    assert all(one.cost_usd and one.most_usd for one in previews.values())
-    play(world.ledger, world.lake, world.settings, "one", rules)
-    made = dict(world.lake.query("SELECT model, count(*) FROM llm_calls GROUP BY model").rows())
-    assert made == {
-        name: one.asking_calls + one.answering_calls + one.judging_calls for name, one in previews.items()
-    }
-    # A usual question is longer than 1,024 tokens; no reply may be.
-    short = [replace(model, parameters={"max_tokens": 1024}) for model in models]
-    assert all(one.output_tokens < 1024 * 32 for one in preview_league(rules, short))
-    assert all((one.cost_usd or 0) < (one.most_usd or 0) for one in preview_league(rules, short))
-    blind = preview_league(rules, models, with_reference=False)
-    assert [(one.asking_calls, one.answering_calls, one.judging_calls) for one in blind] == [(0, 0, 16)] * 4
 
 
 def test_simulated_and_real_candidates_do_not_meet(make_world: MakeWorld) -> None:

@@ -184,6 +184,7 @@ def test_nothing_is_left_of_a_call_that_failed_on_a_worker_and_that_nobody_waits
 
 
 @pytest.mark.service
+@pytest.mark.long
 def test_a_worker_answers_some_of_cg_evals_questions(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,19 +60,12 @@ def find_landings(settings: Settings) -> dict[str, str]:
         return {one.where: one.name for one in found if one.name.startswith("landing_")}
 
 
-def test_a_landing_that_was_killed_is_missing_until_it_is_made_again(
+def test_a_landing_that_was_killed_is_missing_or_outdated_until_it_is_made_again(
     settings: Settings, warm_python: str
 ) -> None:
     die_while_landing(warm_python, settings, 1)
     both = ("allocations/unit", "sessions/unit")
     assert find_landings(settings) == dict.fromkeys(both, "landing_missing")
-    land(settings, 1)
-    assert find_landings(settings) == {}
-
-
-def test_one_that_was_to_replace_another_is_outdated_until_it_is_made_again(
-    settings: Settings, warm_python: str
-) -> None:
     land(settings, 1)
     assert find_landings(settings) == {}
     die_while_landing(warm_python, settings, 2)
@@ -81,6 +74,7 @@ def test_one_that_was_to_replace_another_is_outdated_until_it_is_made_again(
     assert find_landings(settings) == {}
 
 
+@pytest.mark.long
 def test_what_comes_in_the_place_of_a_killed_landing_is_closed_as_it_is(
     settings: Settings, warm_python: str
 ) -> None:

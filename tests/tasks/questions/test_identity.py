@@ -64,9 +64,11 @@ def test_the_quick_normal_form_equals_the_plain_one(text: str) -> None:
     assert normalise_for_key(text) == normalise_plainly(text)
 
 
+@pytest.mark.hunt
 def test_every_character_alone_and_between_letters_has_the_plain_normal_form() -> None:
+    """A fifth of them in every run, of each block."""
     planes = [*range(0xD800), *range(0xE000, 0x10000), *range(0x1D100, 0x1FB00), *range(0x2F800, 0x2FA20)]
-    texts = [form.replace("?", chr(code)) for code in planes for form in ("a?b", "（?）e??.")]
+    texts = [form.replace("?", chr(code)) for code in planes[:: tries(5, 1)] for form in ("a?b", "（?）e??.")]
     assert [text for text in texts if normalise_for_key(text) != normalise_plainly(text)] == []
 
 

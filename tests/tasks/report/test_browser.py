@@ -31,6 +31,7 @@ def test_the_page_draws_without_a_network_request_or_a_console_message(
     assert picture.stat().st_size > 100_000
 
 
+@pytest.mark.long
 def test_a_broken_page_and_a_foreign_image_would_be_noticed(report_path: Path, tmp_path: Path) -> None:
     page = act_on(report_path, tmp_path, "return noSuchThing;")
     open_policy = page.read_text("utf-8").replace("img-src data:", "img-src *")

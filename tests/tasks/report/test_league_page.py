@@ -30,7 +30,7 @@ from tests.tasks.league.statistics.synthetic import FAMILIES, NOON, Spec, build_
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Batch, Lake, open_lake
 
-QUICK = StatisticsRequest(resamples=300, repeats=5)
+QUICK = StatisticsRequest(resamples=100, repeats=5)
 MARKED = re.compile(r"MARKED \w+")
 
 
@@ -39,7 +39,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     """A league of two domains, judged in both ways, and an imported one."""
     folder = tmp_path_factory.mktemp("league")
     with open_lake(Settings(home=folder / "home")) as opened:
-        spec = Spec(runs=2, void_judge="fir-1", run_types=("full", "without_reference"))
+        spec = Spec(runs=1, void_judge="fir-1", run_types=("full", "without_reference"))
         opened.land_together(
             [Batch(name, spec.league_id, frame) for name, frame in build_league(spec).items()]
         )
@@ -217,6 +217,7 @@ def test_the_page_of_leagues_ranks_each_domain_and_links_to_the_leagues_beside_i
     assert pl.read_csv(data)["model"].to_list() == ranked["model"].to_list()
 
 
+@pytest.mark.long
 def test_a_hostile_name_stays_text(lake: Lake, tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>"
     scores = pl.DataFrame(
@@ -259,6 +260,7 @@ def test_the_page_draws_without_a_network_request_or_a_console_message(path: Pat
 
 @pytest.mark.service
 @needs_browser[1]
+@pytest.mark.long
 def test_headings_sort_and_the_language_changes(lake: Lake, path: Path, tmp_path: Path) -> None:
     script = """
         function names() { return Array.from(document.querySelectorAll('table.ranking')[1].tBodies[0].rows).map(function (row) { return row.cells[1].textContent; }); }

@@ -262,11 +262,16 @@ def test_a_simulated_uncalibrated_season_says_so_in_banners(
     assert len(page.xpath("//figcaption[span[contains(@class,'warn')]]")) == 1
 
 
-def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and_then_marked(
-    open_season: OpenSeason, tmp_path: Path
-) -> None:
-    run_named = open_season(build_both("2025-07", "2025-07"))
+@pytest.fixture(scope="module")
+def both(open_season: OpenSeason) -> NamedQuery:
+    """A month of real candidates and of simulated ones of other names."""
+    return open_season(build_both("2025-07", "2025-07"))
 
+
+def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and_then_marked(
+    both: NamedQuery, tmp_path: Path
+) -> None:
+    run_named = both
     default = read_page(render_leaderboard(run_named, tmp_path / "default"))
     asked = read_page(render_leaderboard(run_named, tmp_path / "asked", include_simulated=True))
 
@@ -279,10 +284,9 @@ def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and
 
 
 def test_no_query_tells_of_simulated_candidates_beside_real_ones_unless_asked_for_or_without_saying_so(
-    open_season: OpenSeason,
+    both: NamedQuery,
 ) -> None:
-    run_named = open_season(build_both("2025-06", "2025-07"))
-
+    run_named = both
     unsaid, unasked = set(), set()
     for name, query in read_queries("analyses").items():
         takes = "simulated" in {parameter.name for parameter in query.parameters}
@@ -352,6 +356,7 @@ def test_the_page_needs_the_styles_and_scripts_beside_it_and_no_network(report_p
     assert (
         page.xpath("//script[not(@src) and not(@type='application/json')] | //@onclick | //@onsubmit") == []
     )
+    assert b"vega" in (report_path.parent / "vega.js").read_bytes()
     addresses = set(re.findall(r"https?://[^\"'\s<>)]+", report_path.read_text("utf-8")))
     assert {
         address for address in addresses if "w3.org" not in address and "vega.github.io/schema" not in address

@@ -105,7 +105,7 @@ def test_a_panel_without_rows_names_commands_that_there_are(open_season: OpenSea
             assert f"`{words}" in COMMANDS or f"{words}\n" in COMMANDS, command
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("language", ["zh", pytest.param("en", marks=pytest.mark.long)])
 def test_every_figure_can_be_drawn_and_has_a_sentence_for_who_cannot_see_it(
     panels: list[Panel], spread: NamedQuery, language: Language
 ) -> None:

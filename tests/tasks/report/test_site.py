@@ -254,6 +254,7 @@ def test_a_candidate_and_a_comparison_are_what_their_address_names(
 
 @needs_browser[0]
 @needs_browser[1]
+@pytest.mark.long
 def test_the_board_fits_a_page_of_1400_pixels_and_every_score_opens_its_answers(
     site: Path, browser: Browser, tmp_path: Path
 ) -> None:

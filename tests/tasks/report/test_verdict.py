@@ -104,7 +104,7 @@ def test_no_sentence_contradicts_its_interval(season: NamedQuery) -> None:
 
 def test_the_other_way_round_says_the_same(read: ReadRows, season: NamedQuery) -> None:
     names = sorted({name for row in season("verdicts", {}).to_dicts() for name in _names(row)})
-    for first, second in list(combinations(names, 2))[:6]:
+    for first, second in list(combinations(names, 2))[:3]:
         one, other = _compare(read, first, second), _compare(read, second, first)
         if one is None or other is None:
             assert one is other

@@ -236,7 +236,7 @@ def test_a_question_without_a_discipline_goes_to_those_who_review_everything(
 
 
 @pytest.mark.hunt
-@hypothesis_settings(max_examples=tries(20, 60), deadline=None)
+@hypothesis_settings(max_examples=tries(8, 60), deadline=None)
 @given(st.data())
 def test_a_distribution_is_exact_and_cannot_be_made_more_even(data: st.DataObject) -> None:
     people = [f"p{place}" for place in range(data.draw(st.integers(2, 6)))]

@@ -11,7 +11,7 @@ from tests.benchmarks.validity_intervals import measure_coverage, measure_family
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    tally = measure_coverage(24, candidates=4, questions=200, repeats=1)
+    tally = measure_coverage(12, candidates=4, questions=200, repeats=1)
 
     for name in (
         "S",

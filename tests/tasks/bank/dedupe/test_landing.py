@@ -22,12 +22,12 @@ from tasks.bank.dedupe.semantic import land_semantic_pairs
 from tasks.bank.retirement import count_moved, read_card, restore_question, retire_question
 from tasks.questions.pictures import name_picture
 from tasks.running.approvals import ApprovalNeeded, approve
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, open_new_lake
 from tests.tasks.bank.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
 from tests.tasks.bank.kit import augment_questions
 from tests.tasks.ingest.kit import normalise_picture
 from tests.tasks.ingest.test_pictures import draw, save
-from warehouse.lake import Batch, Lake
+from warehouse.lake import Batch, Lake, open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users
 
@@ -47,6 +47,24 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
     with open_new_lake(settings) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed home with the first two stems published; only copied."""
+    settings = Settings(home=tmp_path_factory.mktemp("begun") / "home")
+    with open_new_lake(settings) as lake:
+        land_batch(lake, "b1", make_accepted(STEMS[0]), make_accepted(STEMS[1]))
+        publish(lake, settings)
+    return settings.home
+
+
+@pytest.fixture
+def bank(settings: Settings, begun: Path) -> Iterator[Lake]:
+    """A lake of its own with the first two stems published."""
+    copy_home(begun, settings)
+    with open_lake(settings) as opened:
         yield opened
 
 
@@ -134,12 +152,10 @@ def test_only_the_lineages_of_changed_units_are_read(
 
 
 def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves_and_keeps_that_out(
-    lake: Lake, settings: Settings
+    bank: Lake, settings: Settings
 ) -> None:
-    kept = make_accepted(STEMS[0])
+    lake, kept = bank, make_accepted(STEMS[0])
     copy = make_accepted("Note: " + STEMS[0], decided_at=DECIDED + timedelta(hours=1))
-    land_batch(lake, "b1", kept, make_accepted(STEMS[1]))
-    publish(lake, settings)
     land_batch(lake, "b2", copy)
     assert publish(lake, settings).is_unchanged
 
@@ -200,10 +216,8 @@ def test_what_came_back_is_counted_without_what_entered_later_or_beside_it(
     assert count_moved(lake, question, is_retired=False) == (3, 5)
 
 
-def test_a_retired_question_comes_back_with_its_history(lake: Lake, settings: Settings) -> None:
-    row, other = make_accepted(STEMS[0]), make_accepted(STEMS[1])
-    land_batch(lake, "b1", row, other)
-    publish(lake, settings)
+def test_a_retired_question_comes_back_with_its_history(bank: Lake, settings: Settings) -> None:
+    lake, row = bank, make_accepted(STEMS[0])
     before = read_bank(lake)
     with pytest.raises(UsageError, match="was not retired"):
         restore_question(lake, settings, row["question_uuid"], "a mistake")
@@ -229,10 +243,8 @@ def test_a_retired_question_comes_back_with_its_history(lake: Lake, settings: Se
     ] == [(1, 2), (3, 4)]
 
 
-def test_an_edit_replaces_one_entry_and_a_rejection_ends_it(lake: Lake, settings: Settings) -> None:
-    row = make_accepted(STEMS[0])
-    land_batch(lake, "b1", row, make_accepted(STEMS[1]))
-    publish(lake, settings)
+def test_an_edit_replaces_one_entry_and_a_rejection_ends_it(bank: Lake, settings: Settings) -> None:
+    lake, row = bank, make_accepted(STEMS[0])
     edited = row | {
         "revision": 2,
         "options": make_options("air", "water", "vacuum"),
@@ -302,11 +314,9 @@ def test_a_packaged_embedding_model_shows_the_paraphrase_and_no_other_pair(
 
 
 def test_a_question_is_retired_once_two_people_have_agreed_and_again_only_by_another_request(
-    lake: Lake, settings: Settings
+    bank: Lake, settings: Settings
 ) -> None:
-    kept = make_accepted(STEMS[0])
-    land_batch(lake, "b1", kept, make_accepted(STEMS[1]))
-    publish(lake, settings)
+    lake, kept = bank, make_accepted(STEMS[0])
     rule = settings.model_copy(update={"two_persons": ("retire",)})
     question = kept["question_uuid"]
 

@@ -37,7 +37,7 @@ def run_and_be_killed(work: Callable[[], None]) -> None:
 
 
 @pytest.mark.parametrize("file", ["log.jsonl", "log.jsonl.draft", "heads.jsonl"])
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.3, pytest.param(0.999, marks=pytest.mark.long), 1.0])
 def test_a_process_that_is_killed_while_it_writes_leaves_what_the_next_one_finishes(
     world: World, tmp_path: Path, file: str, share: float
 ) -> None:

@@ -258,7 +258,7 @@ class History:
         raise AssertionError
 
 
-@pytest.mark.parametrize("change", [retire, edit])
+@pytest.mark.parametrize("change", [pytest.param(retire, marks=pytest.mark.long), edit])
 def test_a_text_once_read_is_not_met_again_when_its_question_has_left_the_bank_or_was_edited(
     ledger: Ledger, tmp_path: Path, change: Change
 ) -> None:
@@ -295,6 +295,7 @@ def test_a_text_once_read_is_not_met_again_where_its_other_question_is_new(
     assert history.list_faults() == set()
 
 
+@pytest.mark.long
 def test_a_text_of_which_one_question_is_left_before_the_first_run_is_asked_like_any_other(
     ledger: Ledger, tmp_path: Path
 ) -> None:
@@ -335,7 +336,7 @@ def test_whoever_sat_a_set_has_read_its_texts_after_its_questions_left_and_so_ha
 @pytest.mark.parametrize(
     ("copy", "arrives_later"),
     [
-        (make_accepted("Note: " + STEMS[0]), False),
+        pytest.param(make_accepted("Note: " + STEMS[0]), False, marks=pytest.mark.long),
         (make_accepted(STEMS[0], options=make_options("119", "52", "39", "111"), answer=["D"]), True),
     ],
 )

@@ -515,8 +515,15 @@ def shared_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         yield lake
 
 
-@pytest.mark.parametrize("names", [["beta"], ["gamma"]])
-@pytest.mark.parametrize("is_edited", [True, False])
+@pytest.mark.parametrize(
+    ("is_edited", "names"),
+    [
+        (True, ["beta"]),
+        (False, ["gamma"]),
+        pytest.param(True, ["gamma"], marks=pytest.mark.long),
+        pytest.param(False, ["beta"], marks=pytest.mark.long),
+    ],
+)
 def test_what_is_planned_of_a_bank_that_has_changed_since_is_not_published(
     ledger: Ledger, tmp_path: Path, names: list[str], is_edited: bool
 ) -> None:

@@ -161,6 +161,7 @@ def test_whatever_is_damaged_is_a_named_fault(made: Made, tmp_path: Path) -> Non
     assert find_unnamed(made, tmp_path, 1, 60, is_forged=False) == []
 
 
+@pytest.mark.long
 def test_files_of_any_shape_that_the_log_vouches_for_never_stop_it(made: Made, tmp_path: Path) -> None:
     """A holder of the key can publish anything; what cannot be understood is a fault."""
     assert [

@@ -150,6 +150,7 @@ def test_places_that_were_not_kept_are_looked_for_in_the_text_of_the_pages(world
 
 @pytest.mark.service
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+@pytest.mark.long
 def test_a_question_of_a_word_paper_is_marked_on_the_page_that_libreoffice_makes(world: World) -> None:
     original = world.original("word.docx Which metal")
     view = find_pages(world.settings, original)
@@ -184,7 +185,14 @@ def test_a_question_of_a_workbook_is_shown_as_its_row_below_the_header(world: Wo
     assert make_excerpt(older) == excerpt, "read before the places of sheets were kept"
 
 
-@pytest.mark.parametrize("data", [b"%PDF-1.7 cut off", b"", b"\x89PNG\r\n\x1a\n" + b"\0" * 50])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"%PDF-1.7 cut off",
+        pytest.param(b"", marks=pytest.mark.long),
+        pytest.param(b"\x89PNG\r\n\x1a\n" + b"\0" * 50, marks=pytest.mark.long),
+    ],
+)
 def test_a_damaged_original_ends_in_a_word_not_in_a_fault(tmp_path: Path, data: bytes) -> None:
     settings = Settings(home=tmp_path)
     folder = settings.archive_dir / "ab"

@@ -39,7 +39,7 @@ def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
         asked = room.requests["first-judge"]
         drawn = draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
         assert draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS).height == drawn.height == QUESTIONS
-        with pytest.raises(UsageError, match="There is an anchor set 'autumn' of 20 responses"):
+        with pytest.raises(UsageError, match="There is an anchor set 'autumn' of 10 responses"):
             draw_anchors(room.lake, "run-1", "autumn", size=5)
         registry = read_registry(room.settings.registry_path)
         (cost,) = estimate_watch(room.lake, room.settings, registry, "2026-10")
@@ -77,7 +77,7 @@ def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
 def test_what_one_judge_does_not_take_stops_neither_it_nor_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    profiles = {"first_judge": STEADY, "next_judge": STEADY}
+    profiles: dict[str, Any] = {"first_judge": STEADY, "next_judge": STEADY}
     with open_room(tmp_path, monkeypatch, ("first-judge", "next-judge"), **profiles) as room:
         draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
         complete = ModelClient.complete
@@ -108,7 +108,7 @@ def test_what_one_judge_does_not_take_stops_neither_it_nor_the_others(
 def test_of_a_judge_that_fails_nothing_more_is_asked_while_the_next_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    profiles = {"first_judge": STEADY, "next_judge": STEADY}
+    profiles: dict[str, Any] = {"first_judge": STEADY, "next_judge": STEADY}
     with open_room(tmp_path, monkeypatch, ("first-judge", "next-judge"), **profiles) as room:
         draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
         complete = ModelClient.complete
@@ -132,7 +132,7 @@ def test_of_a_judge_that_fails_nothing_more_is_asked_while_the_next_is(
 def test_a_judge_that_has_changed_shuts_the_gate_until_a_new_set_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_room(tmp_path, monkeypatch, first_judge={**STEADY, "agreement": 0.5, "leniency": -1.0}) as room:
+    with open_room(tmp_path, monkeypatch, first_judge={**STEADY, "agreement": 0.0, "leniency": -1.0}) as room:
         room.judge()
         draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
         watch(room, "2026-08")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,20 +25,30 @@ from warehouse.lake import Batch, Lake
 THEN, LATER = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 
 
-def test_people_correct_a_published_run_beside_its_scores(room: Room, tmp_path: Path) -> None:
+def test_people_correct_a_published_run_and_its_judges_are_a_jury_beside_its_scores(
+    room: Room, tmp_path: Path
+) -> None:
     settings, ledger, lake = room
+    registry = read_registry(settings.registry_path)
     publish_run(lake, settings, RUN, EXAMINED_DISCIPLINES)
     before = lake.query("select * from edition_scores order by all")
     assert correct_edition(lake, RUN) == 0
     assert correct_edition(lake, "run-1999-01") == 0
+    # Two judges without people do not tell which of them errs.
+    assert lake.run_named("jury_leaderboard").is_empty()
     draw_calibration(ledger, lake, REQUEST)
     rate_round(room, tmp_path)
-    registry = read_registry(settings.registry_path)
     calibrate_judges(lake, registry)
     # Six candidates, three styles, two estimators; some have fewer than two ratings in a style.
     count = correct_edition(lake, RUN, now=THEN)
     assert 30 <= count <= 36
+    tables = ("corrected_scores", "jury_judges", "jury_confusions", "jury_scores", "jury_stars", "style_controlled_scores", "judge_style_effects")  # fmt: skip
+    landed = {name: lake.query(f"select * from {name} order by all") for name in tables}
     assert correct_edition(lake, RUN, now=LATER) == count
+    calibrate_judges(lake, registry)
+    for name in tables:
+        assert lake.query(f"select * from {name} order by all").equals(landed[name]), name
+    assert lake.run_named("landings_count_their_rows").is_empty()
     found = lake.query("select * exclude (landing_unit) from corrected_scores order by all")
     assert found.height == count
     assert set(found["corrected_at"]) == {THEN}
@@ -60,6 +71,32 @@ def test_people_correct_a_published_run_beside_its_scores(room: Room, tmp_path: 
     )
     for row in found.iter_rows(named=True):
         assert row["corrected_low"] <= row["corrected_score"] <= row["corrected_high"], row
+    published = dict(lake.run_named("leaderboard").select("model", "score").iter_rows())
+    weight = check_jury(lake, landed, published)
+    check_style(lake, published)
+    lines = describe_calibration(read_calibration(lake, "first", 100))
+    assert [line.split(" (")[0] for line in lines if "no effect of length or markup" in line] == [
+        "judge-a",
+        "judge-b",
+    ]
+    said = [line for line in lines if line.startswith(f"In the jury of {RUN}/1")]
+    assert [line.split()[5] for line in said] == ["judge-a", "judge-b"]
+    assert f"{weight:.0%} of the weight" in said[0]
+    # A simulated judge that people agreed with wholly is none of what is not simulated.
+    for table, kappa in (("calibration", {"kappa": 1.0}), ("calibration_pairs", {"is_simulated": True})):
+        rows = lake.query(f"select * exclude (landing_unit) from {table} where judge = 'judge-a'")
+        trial = {"judge": "sim", "occasion": "2026-03"} | kappa
+        lake.land(
+            table, "2026-03/1", rows.with_columns(**{name: pl.lit(value) for name, value in trial.items()})
+        )
+    assert lines == describe_calibration(read_calibration(lake, "first", 100))
+
+    # What a judge gave for form stays when texts that it was found by are erased.
+    assert landed["judge_style_effects"]["pair_count"].sum() > 0
+    erase_texts(lake, "north-1")
+    calibrate_judges(lake, registry)
+    effects = lake.query("select * from judge_style_effects order by all")
+    assert effects.equals(landed["judge_style_effects"])
 
     # A later rating makes rows of its own; those that were there stay.
     path = tmp_path / "ann.xlsx"
@@ -85,26 +122,8 @@ def test_people_correct_a_published_run_beside_its_scores(room: Room, tmp_path: 
     assert correct_edition(lake, RUN) >= 30
 
 
-def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
-    room: Room, tmp_path: Path
-) -> None:
-    settings, ledger, lake = room
-    publish_run(lake, settings, RUN, EXAMINED_DISCIPLINES)
-    correct_edition(lake, RUN, now=THEN)
-    # Two judges without people do not tell which of them errs.
-    assert lake.run_named("jury_leaderboard").is_empty()
-    draw_calibration(ledger, lake, REQUEST)
-    rate_round(room, tmp_path)
-    calibrate_judges(lake, read_registry(settings.registry_path))
-    correct_edition(lake, RUN, now=THEN)
-    tables = ("corrected_scores", "jury_judges", "jury_confusions", "jury_scores", "jury_stars", "style_controlled_scores", "judge_style_effects")  # fmt: skip
-    landed = {name: lake.query(f"select * from {name} order by all") for name in tables}
-    correct_edition(lake, RUN, now=LATER)
-    calibrate_judges(lake, read_registry(settings.registry_path))
-    for name in tables:
-        assert lake.query(f"select * from {name} order by all").equals(landed[name]), name
-    assert lake.run_named("landings_count_their_rows").is_empty()
-
+def check_jury(lake: Lake, landed: Mapping[str, pl.DataFrame], published: Mapping[str, float]) -> float:
+    """What the jury says follows from the ratings; returns the first judge's weight."""
     # People gave what the first judge gave but for one in fifteen stars: it has the weight, and is a little generous.
     weights = lake.run_named("jury_weights")
     assert set(weights["discipline"]) == {"all", *EXAMINED_DISCIPLINES}
@@ -123,7 +142,6 @@ def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
     board = lake.run_named("jury_leaderboard")
     assert dict(board.group_by("estimator").len().iter_rows())["jury"] == 6
     assert set(board["judge_count"]) == {2}
-    published = dict(lake.run_named("leaderboard").select("model", "score").iter_rows())
     for row in board.iter_rows(named=True):
         assert row["score"] == published[row["model"]]
         assert row["jury_low"] <= row["jury_score"] <= row["jury_high"], row
@@ -143,7 +161,10 @@ def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
     apart = lake.run_named("jury_responses", {"limit": 5})
     assert apart["distance"].to_list() == sorted(apart["distance"], reverse=True)
     assert apart["distance"][0] > 0.5
+    return float(first["weight"])
 
+
+def check_style(lake: Lake, published: Mapping[str, float]) -> None:
     # Answers are rows of one letter: length alone differs between them, and nobody gives stars for it.
     styles = lake.run_named("judge_style", {"occasion": "first"})
     assert styles["judge"].to_list() == ["judge-a"] * 5 + ["judge-b"] * 5
@@ -155,30 +176,6 @@ def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
         assert row["score"] == published[row["model"]]
         assert row["controlled_low"] <= row["controlled_score"] <= row["controlled_high"], row
         assert abs(row["style_points"]) < 1.5
-
-    lines = describe_calibration(read_calibration(lake, "first", 100))
-    assert [line.split(" (")[0] for line in lines if "no effect of length or markup" in line] == [
-        "judge-a",
-        "judge-b",
-    ]
-    said = [line for line in lines if line.startswith(f"In the jury of {RUN}/1")]
-    assert [line.split()[5] for line in said] == ["judge-a", "judge-b"]
-    assert f"{first['weight']:.0%} of the weight" in said[0]
-    # A simulated judge that people agreed with wholly is none of what is not simulated.
-    for table, kappa in (("calibration", {"kappa": 1.0}), ("calibration_pairs", {"is_simulated": True})):
-        rows = lake.query(f"select * exclude (landing_unit) from {table} where judge = 'judge-a'")
-        trial = {"judge": "sim", "occasion": "2026-03"} | kappa
-        lake.land(
-            table, "2026-03/1", rows.with_columns(**{name: pl.lit(value) for name, value in trial.items()})
-        )
-    assert lines == describe_calibration(read_calibration(lake, "first", 100))
-
-    # What a judge gave for form stays when texts that it was found by are erased.
-    assert landed["judge_style_effects"]["pair_count"].sum() > 0
-    erase_texts(lake, "north-1")
-    calibrate_judges(lake, read_registry(settings.registry_path))
-    effects = lake.query("select * from judge_style_effects order by all")
-    assert effects.equals(landed["judge_style_effects"])
 
 
 def erase_texts(lake: Lake, *models: str) -> None:

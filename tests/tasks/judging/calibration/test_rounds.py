@@ -47,7 +47,9 @@ def rate_round(room: Room, tmp_path: Path) -> None:
         import_ratings(ledger, lake, path, name)
 
 
-def test_a_draw_takes_as_many_of_each_candidate_and_disciplines_and_stars_in_their_shares(room: Room) -> None:
+def test_a_draw_takes_as_many_of_each_candidate_once_and_its_workbook_is_blind(
+    room: Room, tmp_path: Path
+) -> None:
     _, ledger, lake = room
     drawn = draw_calibration(ledger, lake, REQUEST)
     assert set(drawn.group_by("model").len()["len"]) == {20}
@@ -58,14 +60,18 @@ def test_a_draw_takes_as_many_of_each_candidate_and_disciplines_and_stars_in_the
     asked = drawn["raters"].explode().value_counts()
     assert set(asked["count"]) == {80}
     assert drawn.select("session_id", "seq").is_unique().all()
-
-
-def test_drawing_again_changes_nothing_and_another_round_takes_other_responses(room: Room) -> None:
-    _, ledger, lake = room
-    first = draw_calibration(ledger, lake, REQUEST)
-    assert draw_calibration(ledger, lake, REQUEST).equals(first)
+    path = tmp_path / "ann.xlsx"
+    assert export_ratings(ledger, lake, path, "ann") == 80
+    sheet = load_workbook(path)["answers"]
+    shown = [[str(cell.value or "") for cell in row] for row in sheet.iter_rows(min_row=2)]
+    assert [row[0] for row in shown] == sorted(row[0] for row in shown)
+    assert {row[4] for row in shown} == {""}
+    words = {word for row in shown for cell in row for word in cell.split()}
+    assert not words & {*drawn["model"], *drawn["session_id"], "judge-a", "judge-b"}
+    # Drawing again changes nothing, and another round takes other responses.
+    assert draw_calibration(ledger, lake, REQUEST).equals(drawn)
     second = draw_calibration(ledger, lake, DrawRequest(RUN, "first", 2, 120, PEOPLE))
-    assert first.join(second, on=["session_id", "seq"]).is_empty()
+    assert drawn.join(second, on=["session_id", "seq"]).is_empty()
     with pytest.raises(UsageError, match="Round 1 of occasion 'first' was drawn already: 120 responses"):
         draw_calibration(ledger, lake, DrawRequest(RUN, "first", 1, 60, PEOPLE))
     run = lake.query("select * exclude (landing_unit) from runs")
@@ -117,19 +123,6 @@ def test_what_one_candidate_took_back_keeps_nobody_from_what_was_drawn_of_the_ot
     rated = drawn.filter(pl.col("model") != "north-1")["raters"].explode().value_counts()
     assert count_ratings(lake, read_round(lake))["open_by_rater"] == dict(sorted(rated.iter_rows()))
     assert export_failures(lake, tmp_path / "failures.xlsx") == labels < failed.height
-
-
-def test_a_workbook_is_blind(room: Room, tmp_path: Path) -> None:
-    _, ledger, lake = room
-    drawn = draw_calibration(ledger, lake, REQUEST)
-    path = tmp_path / "ann.xlsx"
-    assert export_ratings(ledger, lake, path, "ann") == 80
-    sheet = load_workbook(path)["answers"]
-    shown = [[str(cell.value or "") for cell in row] for row in sheet.iter_rows(min_row=2)]
-    assert [row[0] for row in shown] == sorted(row[0] for row in shown)
-    assert {row[4] for row in shown} == {""}
-    words = {word for row in shown for cell in row for word in cell.split()}
-    assert not words & {*drawn["model"], *drawn["session_id"], "judge-a", "judge-b"}
 
 
 def test_two_rate_a_third_settles_and_every_judge_is_compared(room: Room, tmp_path: Path) -> None:
@@ -195,7 +188,9 @@ def test_two_rate_a_third_settles_and_every_judge_is_compared(room: Room, tmp_pa
     assert judges["rated_count"][0] >= 100
 
 
-def test_importing_twice_or_in_parts_loses_nothing(room: Room, tmp_path: Path) -> None:
+def test_a_workbook_is_imported_in_parts_and_one_in_another_name_or_of_another_round_is_refused_by_its_row(
+    room: Room, tmp_path: Path
+) -> None:
     _, ledger, lake = room
     draw_calibration(ledger, lake, REQUEST)
     path = tmp_path / "ann.xlsx"
@@ -214,16 +209,7 @@ def test_importing_twice_or_in_parts_loses_nothing(room: Room, tmp_path: Path) -
         (1.0, 30),
         (2.0, 50),
     ]
-
-
-def test_a_workbook_in_another_name_or_of_another_round_is_refused_by_its_row(
-    room: Room, tmp_path: Path
-) -> None:
-    _, ledger, lake = room
-    draw_calibration(ledger, lake, REQUEST)
-    path = tmp_path / "ann.xlsx"
     export_ratings(ledger, lake, path, "ann")
-    fill_workbook(path, lambda *_: 1)
     with pytest.raises(WorkbookError, match=r"exported for ann: nothing was imported"):
         import_ratings(ledger, lake, path, "bo")
     # A program that drops a workbook's properties takes the name along: then the rows tell.
@@ -235,7 +221,7 @@ def test_a_workbook_in_another_name_or_of_another_round_is_refused_by_its_row(
     draw_calibration(ledger, lake, DrawRequest(RUN, "first", 2, 60, PEOPLE))
     with pytest.raises(WorkbookError, match="row 2, column A: the key is none of round 2 of 'first'"):
         import_ratings(ledger, lake, path, "ann")
-    assert import_ratings(ledger, lake, path, "ann", number=1).new == 80
+    assert import_ratings(ledger, lake, path, "ann", number=1).unchanged == 80
     fill_workbook(path, lambda *_: 4)
     with pytest.raises(WorkbookError, match="row 2, column E: the stars are not 0, 1, 2 or 3"):
         import_ratings(ledger, lake, path, "ann", number=1)

@@ -85,21 +85,6 @@ def test_another_wording_is_given_them_again_beside_the_first(
         assert parts[0].drop(drop).equals(parts[1].drop(drop))
 
 
-def test_none_are_asked_where_none_are_wanted_and_later_ones_are_had_by_naming_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
-        wanted = run.settings
-        run.settings = wanted.model_copy(update={"judge_controls": 0})
-        assert (run.judge().controls, run.read_controls().height) == (0, 0)
-        run.settings = wanted
-        # Nobody pays for what was judged before because no run was named.
-        assert run.judge(None).controls == 0
-        named = run.judge()
-        assert (named.judged, named.controls) == (0, 60)
-        assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
-
-
 @pytest.mark.long
 def test_in_batches_they_lie_among_the_others_and_come_to_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +139,7 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake
 @pytest.mark.parametrize(
     "moment", ["before they land", pytest.param("after they landed", marks=pytest.mark.long)]
 )
+@pytest.mark.long
 def test_a_killed_judging_pays_for_no_control_answer_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, warm_python: str
 ) -> None:
@@ -171,7 +157,7 @@ def test_a_killed_judging_pays_for_no_control_answer_twice(
         assert run.lake.run_named("landings_count_their_rows").is_empty()
 
 
-def test_what_was_begun_and_lost_is_finished_and_their_cost_is_known_before_and_after(
+def test_none_are_asked_where_none_are_wanted_and_what_was_begun_later_and_lost_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
@@ -183,10 +169,17 @@ def test_what_was_begun_and_lost_is_finished_and_their_cost_is_known_before_and_
         # 900 tokens at 1 USD and 150 at 2 USD per million; later what judgements have cost.
         told = {"judge": "first-judge", "call_count": ASKED, "cost_usd": pytest.approx(56 * 0.0012)}
         assert estimate() == [told]
+        wanted = run.settings
+        run.settings = wanted.model_copy(update={"judge_controls": 0})
+        unwanted = run.judge()
+        assert (unwanted.judged, unwanted.controls, run.read_controls().height) == (ANSWERS, 0, 0)
+        run.settings = wanted
+        # Nobody pays for what was judged before because no run was named; by naming it they are had.
+        assert run.judge(None).controls == 0
         with monkeypatch.context() as patched:
             patched.setattr(RunControls, "land", lambda *_: None)
-            assert run.judge().judged == ANSWERS
-        assert run.read_controls().height == 0
+            named = run.judge()
+        assert (named.judged, run.read_controls().height) == (0, 0)
         assert run.judge(None).controls == 60
         assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
         mean = run.lake.query(

@@ -16,7 +16,7 @@ from tests.tasks.league.statistics.conftest import LandLeague
 from tests.tasks.league.statistics.synthetic import FAMILIES, NOON, Spec, build_league
 from warehouse.lake import Lake
 
-QUICK = StatisticsRequest(resamples=400, repeats=10)
+QUICK = StatisticsRequest(resamples=100, repeats=5)
 NAMES = list(FAMILIES)
 
 
@@ -37,40 +37,14 @@ def test_the_order_of_abilities_is_found_again_in_both_domains(lake: Lake, land_
         assert set(found["run_count"]) == {3}
     scale = dict(lake.query("select distinct domain, most_points from league_scores").iter_rows())
     assert scale == {"mathematics": 6.0, "programming": 100.0}
-    assert lake.query("select count(*) from quarantine").item() == 0
-
-
-def test_borda_points_say_nothing_of_how_hard_a_question_is(lake: Lake, land_league: LandLeague) -> None:
-    land_league(Spec(runs=1))
-    write_statistics(lake, "autumn", QUICK)
-
+    # Borda points say nothing of how hard a question is.
     known = lake.query(
         "select domain, count(setting_score) as n from league_scores group by domain order by domain"
     )
     assert known.rows() == [("mathematics", 0), ("programming", 8)]
     compared = lake.run_named("league_agreement", {"league_id": "autumn"})
     assert set(compared.select("domain", "compared_with").iter_rows()) == {("programming", "setting")}
-
-
-def test_a_void_is_in_no_mean_and_counted(lake: Lake, land_league: LandLeague) -> None:
-    land_league(Spec(runs=2, void_judge="cedar-1", domains=("programming",)))
-    write_statistics(lake, "autumn", QUICK)
-
-    found = lake.query("select model, score, score_count, void_count from league_scores").rows_by_key(
-        "model", named=True
-    )
-    marks = lake.query("select answerer, score from league_evaluations where judge <> 'cedar-1'")
-    for name in NAMES:
-        (row,) = found[name]
-        own = marks.filter(answerer=name)["score"]
-        assert row["score"] == pytest.approx(own.mean())
-        assert (row["score_count"], row["void_count"]) == (len(own), 0 if name == "cedar-1" else 2 * 7)
-    top = lake.run_named("league_top_k", {"league_id": "autumn"})
-    assert set(top["round_count"]) == {16}
-    assert (
-        lake.query("select count(*) from league_cells where judge = 'cedar-1' and score is not null").item()
-        == 0
-    )
+    assert lake.query("select count(*) from quarantine").item() == 0
 
 
 def test_an_unfinished_round_is_in_no_statistic(lake: Lake) -> None:
@@ -116,23 +90,30 @@ def test_types_of_run_are_kept_apart_and_set_side_by_side(lake: Lake, land_leagu
     assert both["rank_correlation"][0] > 0.9
 
 
-def test_the_same_seed_lands_the_same_rows_and_another_replaces_them(
+def test_a_void_is_in_no_mean_and_counted_and_a_query_leads_from_a_rank_to_the_texts_behind_it(
     lake: Lake, land_league: LandLeague
 ) -> None:
-    land_league(Spec(runs=1, domains=("programming",)))
-    first, again = (write_statistics(lake, "autumn", QUICK) for _ in range(2))
-    other = write_statistics(lake, "autumn", StatisticsRequest(seed=1, resamples=400, repeats=10))
-
-    assert (first.is_new, again.is_new, other.is_new) == (True, False, True)
-    assert set(lake.query("select seed from league_scores")["seed"]) == {1}
-    assert lake.query("select count(*) from league_scores").item() == 8
-
-
-def test_one_named_query_leads_from_a_rank_to_the_texts_behind_it(
-    lake: Lake, land_league: LandLeague
-) -> None:
-    land_league(Spec(runs=2, void_judge="fir-1"))
+    land_league(Spec(runs=2, void_judge="cedar-1", domains=("programming",)))
     write_statistics(lake, "autumn", QUICK)
+
+    scores = lake.query("select model, score, score_count, void_count from league_scores").rows_by_key(
+        "model", named=True
+    )
+    marks = lake.query("select answerer, score from league_evaluations where judge <> 'cedar-1'")
+    for name in NAMES:
+        (own_row,) = scores[name]
+        own = marks.filter(answerer=name)["score"]
+        assert own_row["score"] == pytest.approx(own.mean())
+        assert (own_row["score_count"], own_row["void_count"]) == (
+            len(own),
+            0 if name == "cedar-1" else 2 * 7,
+        )
+    top = lake.run_named("league_top_k", {"league_id": "autumn"})
+    assert set(top["round_count"]) == {16}
+    assert (
+        lake.query("select count(*) from league_cells where judge = 'cedar-1' and score is not null").item()
+        == 0
+    )
 
     found = lake.run_named(
         "league_evidence", {"league_id": "autumn", "model": "birch-1", "domain": "programming"}
@@ -163,7 +144,9 @@ def test_what_is_not_there_or_out_of_bounds_is_said(lake: Lake, land_league: Lan
         write_statistics(lake, "autumn", StatisticsRequest(repeats=0))
 
 
-def test_what_people_refuse_later_leaves_the_statistics(lake: Lake, land_league: LandLeague) -> None:
+def test_a_seed_replaces_the_rows_of_another_and_what_people_refuse_later_leaves_the_statistics(
+    lake: Lake, land_league: LandLeague
+) -> None:
     land_league(Spec(runs=1, domains=("programming",)))
     before = write_statistics(lake, "autumn", QUICK)
     questions = lake.query("select league_question_id from league_questions order by 1").to_series().to_list()
@@ -175,6 +158,18 @@ def test_what_people_refuse_later_leaves_the_statistics(lake: Lake, land_league:
             for person in ("eve", "max", "tom")
         ]  # fmt: skip
         lake.land("league_validations", unit, get_table("league_validations").frame(rows))
+
+    # The same seed lands the same rows, and another replaces them.
+    assert not write_statistics(lake, "autumn", QUICK).is_new
+    assert write_statistics(lake, "autumn", StatisticsRequest(seed=1, resamples=100, repeats=5)).is_new
+    assert set(lake.query("select seed from league_scores")["seed"]) == {1}
+    assert lake.query("select count(*) from league_scores").item() == 8
+    costs = lake.run_named("league_costs", {"league_id": "autumn"}).filter(model="amber-1")
+    assert costs.select("role", "call_count", "input_tokens").rows() == [
+        ("answerer", 7, 700),
+        ("asker", 1, 100),
+        ("judge", 49, 4900),
+    ]
 
     refuse(questions[:1], "late")
     after = write_statistics(lake, "autumn", QUICK)
@@ -193,16 +188,6 @@ def test_a_league_without_a_round_says_how_to_play_one(lake: Lake) -> None:
         lake.land(name, "autumn", frames[name])
     with pytest.raises(UsageError, match="has no score yet"):
         write_statistics(lake, "autumn", QUICK)
-
-
-def test_costs_are_summed_by_role(lake: Lake, land_league: LandLeague) -> None:
-    land_league(Spec(runs=1, domains=("programming",)))
-    found = lake.run_named("league_costs", {"league_id": "autumn"}).filter(model="amber-1")
-    assert found.select("role", "call_count", "input_tokens").rows() == [
-        ("answerer", 7, 700),
-        ("asker", 1, 100),
-        ("judge", 49, 4900),
-    ]
 
 
 def test_the_lists_of_a_whole_round_miss_each_judge_s_own_answer() -> None:

@@ -6,15 +6,18 @@ They are read by the import and recomputed by the project's own statistics.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import openpyxl
 import pytest
 
-from tasks.league.statistics.importing import ImportRequest, import_scores
+from schemas.settings import Settings
+from tasks.league.statistics.importing import ImportedLeague, ImportRequest, import_scores
 from tasks.league.statistics.landing import write_statistics
 from tasks.league.statistics.tables import StatisticsRequest
+from tests.fresh import open_new_lake
 from warehouse.lake import Lake
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))
@@ -24,7 +27,16 @@ pytestmark = pytest.mark.skipif(
     not LEAGUE.is_dir(), reason="needs the released tables beside the checkout (or PROCTOR_SHARED_DATA)"
 )
 
-QUICK = StatisticsRequest(resamples=1000, repeats=10)
+QUICK = StatisticsRequest(resamples=200, repeats=10)
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Lake, ImportedLeague]]:
+    """The table of scores, read and computed: once, and only asked."""
+    with open_new_lake(Settings(home=tmp_path_factory.mktemp("published") / "home")) as lake:
+        imported = import_scores(lake, [LEAGUE / "score.xlsx"], ImportRequest("lol", "programming"))
+        assert write_statistics(lake, "lol", QUICK).is_new
+        yield lake, imported
 
 
 def read_sheet(file: str, sheet: str) -> list[tuple[object, ...]]:
@@ -32,11 +44,9 @@ def read_sheet(file: str, sheet: str) -> list[tuple[object, ...]]:
     return list(book[sheet].iter_rows(values_only=True))
 
 
-def test_the_first_sheet_of_scores_follows_from_the_second(lake: Lake) -> None:
+def test_the_first_sheet_of_scores_follows_from_the_second(read: tuple[Lake, ImportedLeague]) -> None:
     printed = {str(row[0]): row[1:3] for row in read_sheet("score.xlsx", "Sheet1")[1:]}
-
-    imported = import_scores(lake, [LEAGUE / "score.xlsx"], ImportRequest("lol", "programming"))
-    write_statistics(lake, "lol", QUICK)
+    lake, imported = read
 
     assert imported.score_counts == {"score.xlsx": 3 * 8 * 7}
     assert imported.sheets_left == {"score.xlsx": ["Sheet1"]}
@@ -49,12 +59,13 @@ def test_the_first_sheet_of_scores_follows_from_the_second(lake: Lake) -> None:
         assert found[name] == pytest.approx(values, abs=1e-6)
 
 
-def test_solving_and_setting_correlate_as_computed_from_the_released_scores(lake: Lake) -> None:
-    import_scores(lake, [LEAGUE / "score.xlsx"], ImportRequest("lol", "programming"))
-    write_statistics(lake, "lol", QUICK)
-
-    found = lake.run_named("league_agreement", {"league_id": "lol"}).select(
-        "compared_with", "method", "correlation", "p_value", "candidate_count"
+def test_solving_and_setting_correlate_as_computed_from_the_released_scores(
+    read: tuple[Lake, ImportedLeague],
+) -> None:
+    found = (
+        read[0]
+        .run_named("league_agreement", {"league_id": "lol"})
+        .select("compared_with", "method", "correlation", "p_value", "candidate_count")
     )
 
     assert found.rows() == [
@@ -63,10 +74,8 @@ def test_solving_and_setting_correlate_as_computed_from_the_released_scores(lake
     ]
 
 
-def test_what_the_files_do_not_say_is_null(lake: Lake) -> None:
-    import_scores(lake, [LEAGUE / "score.xlsx"], ImportRequest("lol", "programming"))
-    write_statistics(lake, "lol", QUICK)
-
+def test_what_the_files_do_not_say_is_null(read: tuple[Lake, ImportedLeague]) -> None:
+    lake, _ = read
     marks = lake.query("select * from league_marks")
     assert set(marks["judge"]) == {None}
     assert set(marks["is_imported"]) == {True}
@@ -113,6 +122,7 @@ def test_the_released_overlaps_have_the_average_of_their_file_and_their_chance_l
     assert (found["run_low"] <= found["overlap"]).all() and (found["overlap"] <= found["run_high"]).all()
 
 
+@pytest.mark.long
 def test_another_domain_with_other_names_does_not_change_the_chance_level(lake: Lake) -> None:
     import_scores(lake, [LEAGUE / "score.xlsx"], ImportRequest("lol", "programming"))
     import_scores(lake, [LEAGUE / "TOP-k.xlsx"], ImportRequest("lol", "mathematics"))
@@ -128,8 +138,8 @@ def test_another_domain_with_other_names_does_not_change_the_chance_level(lake: 
     ).rows() == [(6.0,)]
 
 
-def test_reading_the_same_files_again_changes_nothing(lake: Lake) -> None:
-    request = ImportRequest("lol", "programming")
-    first, again = (import_scores(lake, [LEAGUE / "score.xlsx"], request) for _ in range(2))
+def test_reading_the_same_files_again_changes_nothing(read: tuple[Lake, ImportedLeague]) -> None:
+    lake, first = read
+    again = import_scores(lake, [LEAGUE / "score.xlsx"], ImportRequest("lol", "programming"))
     assert (first.is_new, again.is_new) == (True, False)
-    assert [write_statistics(lake, "lol", QUICK).is_new for _ in range(2)] == [True, False]
+    assert not write_statistics(lake, "lol", QUICK).is_new

@@ -210,6 +210,7 @@ def test_on_postgresql_every_reader_is_told_the_same(served: Settings) -> None:
 
 
 @pytest.mark.parametrize("step", ["landed", pytest.param("left", marks=pytest.mark.long)])
+@pytest.mark.long
 def test_a_process_killed_at_any_step_is_continued_and_nothing_is_lost_or_doubled(
     judged_home: Path, archived_home: Settings, tmp_path: Path, step: str, warm_python: str
 ) -> None:
@@ -448,6 +449,7 @@ def test_a_backup_of_an_archived_home_is_restored_whole(archived_home: Settings,
     assert read_faults(settings_of(restored)) == set()
 
 
+@pytest.mark.long
 def test_answers_from_before_a_moment_within_an_archived_run_are_counted_as_before(
     settings: Settings,
 ) -> None:
@@ -464,6 +466,7 @@ def test_answers_from_before_a_moment_within_an_archived_run_are_counted_as_befo
     assert after["9"]["answers"] == before["9"]["answers"]
 
 
+@pytest.mark.long
 def test_a_backup_lacks_nothing_of_what_would_leave_the_ledger_while_it_is_made(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -484,6 +487,7 @@ def test_a_backup_lacks_nothing_of_what_would_leave_the_ledger_while_it_is_made(
     assert {**read_rows(restored), "left": None} == {**read_rows(settings), "left": None}
 
 
+@pytest.mark.long
 def test_an_archiving_while_texts_are_erased_takes_none_to_the_lake(
     archived_home: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,7 +177,7 @@ def test_backups_on_a_disk_that_is_not_there_now_are_still_named_to_who_erases(s
     assert set(list_noted(settings)) == {"2026-03-01T003000Z", "2026-03-03T003000Z"}
 
 
-@pytest.mark.parametrize("lies_there", [None, "", "lost+found"])
+@pytest.mark.parametrize("lies_there", [None, pytest.param("", marks=pytest.mark.long), "lost+found"])
 def test_nothing_is_written_where_the_disk_of_earlier_backups_is_not_mounted(
     settings: Settings, lies_there: str | None
 ) -> None:
@@ -458,9 +458,7 @@ restore_home(Settings(home=Path(home)), Path(folder))
 """
 
 
-@pytest.mark.parametrize(
-    "count", [0, pytest.param(1, marks=pytest.mark.long), 3, pytest.param(8, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("count", [3, *(pytest.param(count, marks=pytest.mark.long) for count in (0, 1, 8))])
 def test_a_restore_that_was_killed_is_done_by_the_same_command_and_nothing_uses_the_home_before(
     settings: Settings, tmp_path: Path, count: int, warm_python: str
 ) -> None:

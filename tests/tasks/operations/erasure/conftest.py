@@ -22,7 +22,7 @@ from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
 from tasks.operations.erasure.erase import erase_texts
 from tasks.operations.erasure.scope import Scope
-from tests.fresh import open_new_lake
+from tests.fresh import make_once, open_new_lake
 from tests.tasks.editions.kit import publish_and_keep_root
 from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import (
@@ -164,11 +164,9 @@ def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake
 
 
 @pytest.fixture(scope="session")
-def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Such a home with embedded stores."""
-    home = tmp_path_factory.mktemp("judged") / "home"
-    make_judged_home(settings_of(home), open_new_lake)
-    return home
+def judged_home() -> Path:
+    """Such a home with embedded stores, made once for all workers; only copied."""
+    return make_once("judged", lambda home: make_judged_home(settings_of(home), open_new_lake))
 
 
 def settings_of(home: Path | str, **values: Any) -> Settings:

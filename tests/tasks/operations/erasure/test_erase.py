@@ -48,7 +48,6 @@ from tests.tasks.operations.erasure.conftest import (
     find_marked,
     hold_home,
     read_faults,
-    settings_of,
 )
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import check_landings
@@ -82,13 +81,13 @@ def erased(erased_home: Path, tmp_path: Path) -> Settings:
     return hold_home(erased_home, tmp_path / "home")
 
 
-def test_no_byte_of_a_home_holds_what_was_erased(erased: Settings, judged_home: Path) -> None:
+def test_no_byte_of_a_home_holds_what_was_erased(erased: Settings, judged_home: Path, tmp_path: Path) -> None:
     """No byte of what was erased remains in the home.
 
     This covers answers, reasoning, reasons and replies that quote them, cached replies, and bounds of columns in
     the lake's catalog.
     """
-    before = find_marked(settings_of(judged_home))
+    before = find_marked(hold_home(judged_home, tmp_path / "before"))
     assert {place.split(": ")[0] for place in before} >= {
         "ledger.sqlite",
         "ledger.exam.sqlite",
@@ -472,6 +471,7 @@ def test_only_an_admin_erases_and_only_when_told_to(
     assert run("--policy")[0] == run()[0] == run("--again", "--month", MONTH)[0] == 2
 
 
+@pytest.mark.long
 def test_the_audit_tells_who_erased_what_and_why(
     erased_home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

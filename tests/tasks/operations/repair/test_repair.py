@@ -151,7 +151,9 @@ def sitting_process(sitting: Sitting, answers: int, *options: str) -> Iterator[W
 BOTH = ("ledger.sqlite", "ledger.exam.sqlite")
 
 
-def test_a_log_that_a_living_process_holds_is_saved_and_put_back_with_every_answer(sitting: Sitting) -> None:
+def test_a_log_that_a_living_process_holds_is_saved_and_put_back_with_every_answer_by_the_command(
+    sitting: Sitting,
+) -> None:
     with sitting_process(sitting, 4) as process:
         answered = sitting.read_answers()
         assert len(answered) == 4
@@ -165,23 +167,35 @@ def test_a_log_that_a_living_process_holds_is_saved_and_put_back_with_every_answ
         assert not (sitting.home / "repairs").exists()
         saved = repair_home(sitting.settings)
         assert (saved.is_done, saved.missing) == (False, [])
+        refused = invoke(sitting.home, "status")
+        assert refused.exit_code == 1
+        assert refused.stderr.index("proctor doctor --repair") < refused.stderr.index("proctor restore")
+        examined = invoke(sitting.home, "doctor")
+        assert examined.exit_code == 1
+        assert examined.stdout.index("proctor doctor --repair") < examined.stdout.index("proctor restore")
+        waiting = invoke(sitting.home, "doctor", "--repair", "--yes")
+        assert waiting.exit_code == 1
+        assert "The stores stay refused until those processes have ended." in waiting.stdout
         with pytest.raises(StoreError, match="lacks what was acknowledged last"):
             check_stores(sitting.settings)
 
     shown = inspect_home(sitting.settings)
     assert set(shown.logs) == {str(sitting.path(name)) for name in BOTH}
     assert (shown.missing, shown.unproved, shown.used_by) == ([], [], [])
-    done = repair_home(sitting.settings)
-
-    assert done.is_done
-    assert done.copy is not None
-    assert {path.name for path in Path(done.copy).iterdir()} >= {
-        *BOTH,
-        "ledger.sqlite-mark",
-        "report.json",
-        "done.json",
-    }
+    told = invoke(sitting.home, "doctor", "--repair")
+    assert (told.exit_code, "Nothing was changed. --yes does it" in told.stdout) == (1, True)
+    done = invoke(sitting.home, "doctor", "--repair", "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert f"What was there before, and the report: {sitting.home}" in done.stdout
+    copies = [path.parent for path in (sitting.home / "repairs").glob("*/done.json")]
+    assert [
+        {path.name for path in copy.iterdir()} >= {*BOTH, "ledger.sqlite-mark", "report.json"}
+        for copy in copies
+    ] == [True]
     check_stores(sitting.settings)
+    assert invoke(sitting.home, "status").exit_code == 0
+    assert invoke(sitting.home, "doctor", "--repair").stdout.startswith("Nothing to repair")
+    assert invoke(sitting.home, "doctor", "--yes").exit_code == 2
     assert sitting.read_answers() == answered
     assert sitting.list_repairs() == ["whole"]
     assert [path.name for path in sitting.home.glob(".repair-*")] == []
@@ -226,31 +240,6 @@ def test_an_answer_that_the_exams_side_lost_is_held_by_the_ledgers_reply(sitting
     assert any(session in line and "reads them without paying" in line for line in done.held)
     sitting.finish_month()
     assert answered.items() <= sitting.read_answers().items()
-
-
-def test_the_command_shows_what_it_would_do_and_does_it_with_yes(sitting: Sitting) -> None:
-    with sitting_process(sitting, 3):
-        answered = sitting.read_answers()
-        sitting.remove_logs(*BOTH)
-        refused = invoke(sitting.home, "status")
-        assert refused.exit_code == 1
-        assert refused.stderr.index("proctor doctor --repair") < refused.stderr.index("proctor restore")
-        examined = invoke(sitting.home, "doctor")
-        assert examined.exit_code == 1
-        assert examined.stdout.index("proctor doctor --repair") < examined.stdout.index("proctor restore")
-        waiting = invoke(sitting.home, "doctor", "--repair", "--yes")
-        assert waiting.exit_code == 1
-        assert "The stores stay refused until those processes have ended." in waiting.stdout
-    shown = invoke(sitting.home, "doctor", "--repair")
-    assert (shown.exit_code, "Nothing was changed. --yes does it" in shown.stdout) == (1, True)
-    done = invoke(sitting.home, "doctor", "--repair", "--yes")
-    assert done.exit_code == 0, done.stderr
-    assert f"What was there before, and the report: {sitting.home}" in done.stdout
-    assert invoke(sitting.home, "status").exit_code == 0
-    assert invoke(sitting.home, "exam", "audit").exit_code == 0
-    assert invoke(sitting.home, "doctor", "--repair").stdout.startswith("Nothing to repair")
-    assert invoke(sitting.home, "doctor", "--yes").exit_code == 2
-    assert sitting.read_answers() == answered
 
 
 @pytest.mark.long

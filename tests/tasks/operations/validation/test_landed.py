@@ -151,6 +151,7 @@ def test_a_month_selects_tables_that_have_months_and_only_its_rows(lake: Lake, t
         validate_landed(lake, tmp_path / "validation", table="questions", month="2026-01")
 
 
+@pytest.mark.long
 def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,9 +50,8 @@ def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
 
 
 def test_a_month_that_the_lake_lacks_is_named_and_the_night_names_a_missed_run_with_its_remedy(
-    stores: tuple[Ledger, Lake],
+    stores: tuple[Ledger, Lake], tmp_path: Path
 ) -> None:
-
     ledger, lake = stores
     assert find_month_differences(ledger, lake, now=NOW) == [], "it closed a moment ago"
     assert find_month_differences(ledger, lake, now=LATER) == [
@@ -63,6 +62,14 @@ def test_a_month_that_the_lake_lacks_is_named_and_the_night_names_a_missed_run_w
     assert find_month_differences(ledger, lake, now=LATER, may_wait=True) == []
     land_closed_sessions(ledger, lake)
     assert check_stores(ledger, lake, now=LATER).problems == []
+    # A month that the ledger never closed is named whatever may wait.
+    with open_ledger(f"sqlite:///{tmp_path / 'another.sqlite'}") as another:
+        beyond = find_month_differences(another, lake, may_wait=True)
+    assert [one.describe() for one in beyond] == [
+        f"{MONTH}, sessions: 0 in the ledger, 2 in the lake",
+        f"{MONTH}, allocations: 0 in the ledger, {QUESTIONS} in the lake",
+        f"{MONTH}, responses: 0 in the ledger, {ANSWERS} in the lake",
+    ]
     with ledger.write() as connection:
         deployed_at = "2020-01-01T00:00:00.000000+00:00"
         drift = FlowSchedule(
@@ -74,17 +81,3 @@ def test_a_month_that_the_lake_lacks_is_named_and_the_night_names_a_missed_run_w
     (problem,) = found.problems
     assert problem.startswith("drift did not run at ")
     assert problem.endswith("(proctor runs start drift)")
-
-
-def test_a_month_that_the_ledger_never_closed_is_named_whatever_may_wait(
-    stores: tuple[Ledger, Lake], tmp_path: Path
-) -> None:
-    ledger, lake = stores
-    land_closed_sessions(ledger, lake)
-    with open_ledger(f"sqlite:///{tmp_path / 'another.sqlite'}") as another:
-        found = find_month_differences(another, lake, may_wait=True)
-    assert [one.describe() for one in found] == [
-        f"{MONTH}, sessions: 0 in the ledger, 2 in the lake",
-        f"{MONTH}, allocations: 0 in the ledger, {QUESTIONS} in the lake",
-        f"{MONTH}, responses: 0 in the ledger, {ANSWERS} in the lake",
-    ]

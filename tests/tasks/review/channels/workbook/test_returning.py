@@ -298,7 +298,7 @@ def test_messages_are_in_the_language_of_the_workbook(
     assert "已读取 0 行，1 行需要更正，已在 review-b1-chen.to-correct.xlsx 中标出" in refusal.message
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@"])
+@pytest.mark.parametrize("sign", ["=", *(pytest.param(sign, marks=pytest.mark.long) for sign in "+-@")])
 def test_text_that_begins_like_a_formula_goes_out_and_comes_back_the_same(
     ledger: Ledger, path: Path, sign: str
 ) -> None:
