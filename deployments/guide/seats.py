@@ -192,7 +192,7 @@ def _try_judges(talk: Talk) -> None:
 
 
 def _list_own(role: str) -> list[RegisteredModel]:
-    """The models of a role that can be called, or all; the examples of `proctor init` are nobody's."""
+    """The models of a role, or all, that can be called; the examples of `init` are nobody's."""
     models = read_registry(load_settings().registry_path).models.values()
     return [
         model

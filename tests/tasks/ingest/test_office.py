@@ -91,7 +91,6 @@ def test_a_picture_at_an_address_or_in_another_file_is_not_loaded(
     assert paths == []
 
 
-@pytest.mark.long
 def test_a_field_of_rtf_that_names_a_picture_is_not_followed_and_its_word_in_a_text_stays(
     tmp_path: Path,
 ) -> None:
