@@ -33,6 +33,7 @@ _MODEL_COLUMNS = (
     "key_variable",
     "has_key",
     "is_simulated",
+    "is_outside",
     "batch_price_share",
 )
 _CHECK_COLUMNS = ("model", "is_reachable", "has_key", "is_name_known", "has_price", "latency_ms", "cost_usd")
