@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from deployments.model_server import RunningServer
 from schemas.errors import RegistryError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -21,6 +24,7 @@ from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.first_form import unpack_first_home
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 REGISTRY = """
@@ -29,6 +33,33 @@ providers:
 models:
   judge: {provider: simulated, organisation: Lab, roles: [judge], is_open: false}
 """
+
+
+class Room(NamedTuple):
+    settings: Settings
+    ledger: Ledger
+    lake: Lake
+    server: RunningServer
+
+    def judge(self, run_id: str | None = "run-1", entry: str = "is_open: false") -> int:
+        """Judge by a registry whose judge has this entry; returns how many were judged."""
+        self.settings.registry_path.write_text(REGISTRY.replace("is_open: false", entry), "utf-8")
+        with Progress("judge: responses") as progress:
+            return asyncio.run(judge_landed(self.ledger, self.lake, self.settings, run_id, progress)).judged
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    """A home with a session that nobody has judged, and a judge that answers."""
+    settings = Settings(home=tmp_path / "home")
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_new_lake(settings) as lake,
+        start_server(b"", judge={"kind": "judge"}) as server,
+    ):
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        land_run(lake)
+        yield Room(settings, ledger, lake, server)
 
 
 @pytest.mark.long
@@ -49,74 +80,42 @@ def test_judging_a_home_of_the_first_form_again_makes_no_call(
 
 
 def test_another_wording_is_judged_again_beside_the_first_and_changes_nothing_that_was_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(home=tmp_path / "home")
-    with (
-        open_ledger(settings.ledger_address) as ledger,
-        open_new_lake(settings) as lake,
-        start_server(b"", judge={"kind": "judge"}) as server,
-    ):
-        settings.registry_path.write_text(REGISTRY, "utf-8")
-        land_run(lake)
-        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+    lake = room.lake
 
-        def judge(run_id: str | None = "run-1") -> int:
-            with Progress("judge: responses") as progress:
-                return asyncio.run(judge_landed(ledger, lake, settings, run_id, progress)).judged
+    def read_units() -> list[tuple[str, str, int]]:
+        return lake.query(
+            "select landing_unit, prompt_version, count(*) from judgements group by all order by all"
+        ).rows()
 
-        def read_units() -> list[tuple[str, str, int]]:
-            return lake.query(
-                "select landing_unit, prompt_version, count(*) from judgements group by all order by all"
-            ).rows()
+    assert (room.judge(None), room.judge()) == (2, 0)
+    assert read_units() == [("s1/judge/prompt-1", "1/zh", 2)]
+    shown = lake.query("select * from scored_responses order by seq")
 
-        assert (judge(None), judge()) == (2, 0)
-        assert read_units() == [("s1/judge/prompt-1", "1/zh", 2)]
-        shown = lake.query("select * from scored_responses order by seq")
-
-        monkeypatch.setattr(prompts, "VERSION", "2")
-        monkeypatch.setitem(prompts.PROMPTS, "zh", "请评阅。" + prompts.PROMPTS["zh"])
-        assert judge(None) == 0, "without a run, a changed prompt must not pay for the history again"
-        assert (judge(), judge()) == (2, 0)
-        assert server.state.requests["judge"] == 4
-        assert read_units() == [("s1/judge/prompt-1", "1/zh", 2), ("s1/judge/prompt-2", "2/zh", 2)]
-        assert lake.query("select * from scored_responses order by seq").equals(shown)
+    monkeypatch.setattr(prompts, "VERSION", "2")
+    monkeypatch.setitem(prompts.PROMPTS, "zh", "请评阅。" + prompts.PROMPTS["zh"])
+    assert room.judge(None) == 0, "without a run, a changed prompt must not pay for the history again"
+    assert (room.judge(), room.judge()) == (2, 0)
+    assert room.server.state.requests["judge"] == 4
+    assert read_units() == [("s1/judge/prompt-1", "1/zh", 2), ("s1/judge/prompt-2", "2/zh", 2)]
+    assert lake.query("select * from scored_responses order by seq").equals(shown)
 
 
-def test_one_run_is_judged_by_one_entry_of_the_registry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = Settings(home=tmp_path / "home")
-    with (
-        open_ledger(settings.ledger_address) as ledger,
-        open_new_lake(settings) as lake,
-        start_server(b"", judge={"kind": "judge"}) as server,
-    ):
-        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        land_run(lake)
-
-        def judge(entry: str) -> int:
-            settings.registry_path.write_text(REGISTRY.replace("is_open: false", entry), "utf-8")
-            with Progress("judge: responses") as progress:
-                return asyncio.run(judge_landed(ledger, lake, settings, "run-1", progress)).judged
-
-        assert judge("parameters: {temperature: 0}") == 2
-        # All of it is judged already: who judges other runs may have changed.
-        assert judge("parameters: {temperature: 1}") == 0
-        land_run(lake, "s2")
-        for changed in (
-            "parameters: {temperature: 1}",
-            "endpoint_model: judge-2, parameters: {temperature: 0}",
-        ):
-            with pytest.raises(
-                RegistryError, match="judge has judged 1 sessions of run run-1 by another entry"
-            ):
-                judge(changed)
-        # Its answers are those of the first, and its calls, too: they are paid for once, and told as the same.
-        assert judge("parameters: {temperature: 0}") == 2
-        land_run(lake, "s3")
-        assert judge("parameters: {temperature: 0}") == 2
-        assert server.state.requests == {"judge": 2}
+def test_one_run_is_judged_by_one_entry_of_the_registry(room: Room) -> None:
+    first, other = "parameters: {temperature: 0}", "parameters: {temperature: 1}"
+    assert room.judge(entry=first) == 2
+    # All of it is judged already: who judges other runs may have changed.
+    assert room.judge(entry=other) == 0
+    land_run(room.lake, "s2")
+    for changed in (other, f"endpoint_model: judge-2, {first}"):
+        with pytest.raises(RegistryError, match="judge has judged 1 sessions of run run-1 by another entry"):
+            room.judge(entry=changed)
+    # Its answers are those of the first, and its calls, too: they are paid for once, and told as the same.
+    assert room.judge(entry=first) == 2
+    land_run(room.lake, "s3")
+    assert room.judge(entry=first) == 2
+    assert room.server.state.requests == {"judge": 2}
 
 
 def test_who_sat_a_run_before_it_became_a_judge_judges_none_of_it(tmp_path: Path) -> None:
