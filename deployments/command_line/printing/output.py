@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 # A text longer than this is cut on a terminal, so that one column does not push out all others.
 _LONGEST_CELL = 40
-# Less than this is what a subtraction of equals leaves of them.
-_NOTHING = 1e-12
 _GAP = " │ "
 _printed: Counter[str] = Counter()
 # Whether the command that runs was asked for JSON.
@@ -359,9 +357,8 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        if abs(value) < _NOTHING:
-            return "0.00"
-        return f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.2g}"
+        # A p of 1e-15 is none of 0.
+        return f"{value:.2f}" if abs(value) >= 0.01 or value == 0 else f"{value:.2g}"
     text = (
         json.dumps(value, ensure_ascii=False, default=render_plain)
         if isinstance(value, list | dict)

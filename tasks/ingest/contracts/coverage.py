@@ -9,7 +9,7 @@ from functools import lru_cache
 from schemas import patterns as re
 from tasks.ingest.contracts.asking import has_title
 from tasks.ingest.contracts.readings import ContractCheck, Reading
-from tasks.ingest.layout.headings import FIRST_OPTION, FORM, is_chapter, read_heading
+from tasks.ingest.layout.headings import FIRST_OPTION, is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.rules import names_rules
@@ -113,8 +113,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     heads = {stretch.place for stretch in reading.stretches if stretch.heading}
     unclaimed: list[Piece] = []
     rows: list[Piece] = []
-    lost = total = above = 0
-    asks_above = False
+    lost = total = 0
     told: str | None = None
     known = reading.repeated.known
     in_rules = False
@@ -149,24 +148,11 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         if _fold(body) in told or _fold(piece.text) in told:
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
-        above += len(piece.text) if start < first else 0
-        asks_above |= start < first and ends_asking(piece.text) and FORM.search(piece.text) is None
         is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
         if (is_sure(piece.label, _COUNTING) or is_alike) and not is_rule:
             unclaimed.append(piece)
-    if (
-        not asks_above
-        and not any(piece.start < first for piece in unclaimed)
-        and _begins_at_one(reading, first)
-    ):
-        lost -= above  # a cover, a formula sheet
     return [*unclaimed, *(rows if len(rows) >= _LEAST_ROWS else ())], lost, total
-
-
-def _begins_at_one(reading: Reading, first: int) -> bool:
-    """Whether the first question has the number 1."""
-    return any(draft.start == first and draft.value == 1 for draft in reading.drafts)
 
 
 # a row of a table that counts a text, and how many are no accident

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from schemas import patterns as re
 from tasks.ingest.layout.headings import FORM, has_options_ahead, read_heading
+from tasks.ingest.layout.key_lines import OPTION, read_key_line
 from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, say
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon, match_answer
@@ -97,19 +98,31 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
         if end is not None and _opens_section(pieces[end]) and index < _LONGEST_COVER * len(pieces) + 3:
             left_out.update(range(index, end))
     last = max(len(pieces) - _LONGEST_IMPRINT, len(pieces) // 2)
-    begin = next((at for at in range(last, len(pieces)) if _IMPRINT.search(pieces[at].text)), len(pieces))
-    if not any(counts_questions(piece.label) for piece in pieces[begin:]):
+    begin = next((at for at in range(last, len(pieces)) if _IMPRINT.match(pieces[at].text)), len(pieces))
+    if not any(map(_may_be_read, pieces[begin:])):
         left_out.update(range(begin, len(pieces)))
     return lines.replace({}, left_out)
 
 
-# what closes a paper by whom it belongs to, and on how many lines
+# what closes a paper by whom it belongs to, and on how many lines; a question may speak of it, too
 _IMPRINT, _LONGEST_IMPRINT = (
     re.compile(
-        r"(?i)\bpermission\b.{0,80}\bcopyright\b|\bcopyright\b.{0,80}\b(?:permission|reserved|acknowledg)|\ball rights reserved\b|版权所有"
+        r"(?i)\W*(?:permission\b.{0,80}\bcopyright\b|(?:©|copyright\b).{0,80}\b(?:permission|reserved|acknowledg)|all rights reserved\b|版权所有)"
     ),
     12,
 )
+
+
+def _may_be_read(piece: Piece) -> bool:
+    """Whether a line is numbered, an option, an answer or a heading: no imprint is or has any."""
+    text = piece.text
+    return (
+        piece.label is not None
+        or OPTION.match(text) is not None
+        or match_answer(text) is not None
+        or bool(read_key_line(text))
+        or read_heading(text) is not None
+    )
 
 
 def _opens_section(piece: Piece) -> bool:

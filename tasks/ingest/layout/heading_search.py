@@ -395,7 +395,8 @@ def _goes_on_in_question(pieces: Sequence[Piece], index: int, heading: Heading) 
         if counts_questions(pieces[at].label) or label.text in text:
             return False  # a question between them, or an option B of the last one
         if text.startswith(before):
-            return any(counts_questions(pieces[place].label) for place in above if place < at)
+            is_above = any(counts_questions(pieces[place].label) for place in above if place < at)
+            return is_above and read_heading(text) is None  # where A heads a section B does, too
     return False
 
 

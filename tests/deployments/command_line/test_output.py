@@ -54,8 +54,9 @@ def test_a_cell_cannot_break_the_line_or_send_an_escape_sequence() -> None:
 
 
 def test_values_are_written_as_people_write_them() -> None:
-    numbers = [(0.2 + 0.1 - 0.3,), (-0.00123,), (12.345,)]
-    assert [line.strip() for line in draw_table(("gain",), numbers)[2:]] == ["0.00", "-0.0012", "12.35"]
+    numbers = [(1e-15,), (-0.00123,), (12.345,), (0.0,)]
+    drawn = [line.strip() for line in draw_table(("p_value",), numbers)[2:]]
+    assert drawn == ["1e-15", "-0.0012", "12.35", "0.00"]
     result = {
         "calls": {"sent": 3, "replayed": 2},
         "landed_rows": {},

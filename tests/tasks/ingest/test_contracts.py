@@ -52,16 +52,6 @@ def test_a_reading_that_is_not_as_the_paper_says_breaks_it(case: dict[str, Any])
     assert checked.score < 1.0
 
 
-@pytest.mark.parametrize(
-    ("cover", "is_lost"),
-    [("It converges absolutely.", False), ("Does it converge?", True)],
-    ids=["formula sheet", "questions that were not read"],
-)
-def test_a_cover_that_asks_nothing_is_no_text_that_was_not_read(cover: str, is_lost: bool) -> None:
-    paper = f"{(cover + chr(10)) * 60}1. Name the parts of a bridge.\n2. What is a pier?"
-    assert ("claimed_text" in list_contracts(split(paper).checked)) == is_lost
-
-
 @pytest.mark.parametrize(("count", "breaches"), [(2, []), (6, ["parts_few"])])
 def test_a_section_read_as_one_question_holds_no_long_list(count: int, breaches: list[str]) -> None:
     texts = ["SECTION A", *(f"{number}. What is its span?" for number in range(1, count + 1))]
