@@ -21,6 +21,7 @@ from tasks.ingest.content.shared_pictures import share_pictures
 from tasks.ingest.content.shown_keys import find_shown_keys
 from tasks.ingest.contracts import KEY_SHOWN, UNREAD_LINES, Breach, Checked
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
+from tasks.ingest.contracts.coverage import MIN_COVERAGE
 from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import find_mapped, read_mapping
@@ -153,7 +154,9 @@ def read_extraction(
     if any(line.sure is not None for line in extraction.lines):
         note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
     checked = doubt_unread(split.checked, extraction.lines)
-    shows = _may_show_answers(split, questions, checked) or shows_answers(raw, questions, extraction.lines)
+    shows = _may_show_answers(split, raw, questions, checked) or shows_answers(
+        raw, questions, extraction.lines
+    )
     judge_reading(document, questions, raw, checked, Terms.from_options(options), shows_answers=shows)
     if not questions and extraction.unread:
         document["status"], document["error"] = "needs_ocr", ask_for_ocr(extraction.unread)
@@ -173,12 +176,18 @@ def read_extraction(
 _LEAST_KEPT = 0.9
 
 
-def _may_show_answers(split: Split, questions: Sequence[Mapping[str, Any]], checked: Checked) -> bool:
-    """Whether a reading is too unsure to say that the paper prints no answers."""
+def _may_show_answers(
+    split: Split, text: str, questions: Sequence[Mapping[str, Any]], checked: Checked
+) -> bool:
+    """Whether a reading is too unsure to say that the paper prints no answers.
+
+    Of a short paper no contract says that a section above its first question was not read.
+    """
+    held = sum((row["text_end"] or 0) - (row["text_start"] or 0) for row in questions)
     return (
         bool(split.keys)
         or checked.score < _LEAST_KEPT
-        or any(breach.contract == "claimed_text" for breach in checked.breaches)
+        or held < MIN_COVERAGE * len(text)
         or 2 * sum("number_missing" in row["parse_notes"] for row in questions) > len(questions)
     )
 

@@ -155,3 +155,27 @@ def test_a_killed_release_is_whole_or_not_there(tmp_path: Path, settings: Settin
             release_document(lake, name, "looked at it", "kim")
         assert lake.query("select count(*) as n from document_releases")["n"].item() == len(names)
         assert lake.query("select count(*) as n from held_documents")["n"].item() == 0
+
+
+ABOVE = """Define each of the following terms in one sentence
+The span of a bridge over a river
+The keel of a ship in dry dock
+The pier under a road of stone
+Explain how an arch carries the weight of a wall
+Describe the way of a stone from quarry to tower
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "status"), [("", "parsed"), (ABOVE, "held")], ids=["nothing", "terms and tasks"]
+)
+def test_a_paper_without_answers_is_held_where_a_section_above_its_questions_was_not_read(
+    tmp_path: Path, above: str, status: str
+) -> None:
+    asked = "".join(
+        f"{number}. Which is {what}?\nA. oak\nB. iron\nC. glass\nD. clay\n"
+        for number, what in enumerate(("of wood", "a metal", "seen through", "baked"), start=1)
+    )
+    paper = tmp_path / "paper.txt"
+    paper.write_text(f"Building\n\n{above}\nSection B: Multiple choice\n{asked}", "utf-8")
+    assert parse_document(paper, make_options()).document["status"] == status
