@@ -29,6 +29,7 @@ from deployments.flow_runs.server.local_server import read_state
 from deployments.flow_runs.server.named_server import PrefectServer
 from deployments.home import check_host
 from schemas.errors import ProctorError, UsageError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.exam import help_to_sit
 from tasks.judging import help_to_judge
@@ -38,7 +39,7 @@ from tasks.running.flow_runs.record import as_deployment, recorded_run
 from tasks.running.notices import read_recipients
 from tasks.running.sharing import CONDUCTED, IN_BATCHES, MOST_TRIES, WORK_POOL, WORKER, WORKER_VARIABLE
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import free_jobs, give_back_jobs, list_waiting, make_job, read_job
+from warehouse.ledger.engine.leases.jobs import free_jobs, give_back_jobs, list_waiting, read_job
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -132,7 +133,7 @@ def start_helping(settings: Settings, name: str) -> None:
             with (
                 suppress(ProctorError),
                 open_ledger(settings.ledger_address) as ledger,
-                hold_if_free(ledger, make_job(WORKER, name)),
+                hold_if_free(ledger, Job(kind=WORKER, name=name)),
             ):
                 _look_for_ever(ledger, name)
             time.sleep(LOOK_EVERY_S)

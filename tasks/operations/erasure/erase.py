@@ -240,7 +240,7 @@ def _erase_run(
     body = describe_publicly(connection, erasure, plan.sessions)
     erasures.write_erasure(connection, erasure, answers)
     # What waits to be asked may show an answer, also where who held it is gone; it is put there again where it is needed.
-    free_jobs(connection, CALL)
+    free_jobs(connection)
     withdraw_jobs(connection, CALL)
     if body is not None:
         add_public_entry(connection, KIND, body)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import StoreError
-from tasks.running.claiming import claims
-from tasks.running.claiming.claims import claim_work
+from tasks.running.claiming import claim_work
 from tests.warehouse.test_lake_postgres import server as postgres
 from tests.warm import ROOT, WarmProcess
+from warehouse.ledger.engine.leases import presence
 from warehouse.ledger.engine.leases.jobs import read_job
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -21,7 +21,7 @@ __all__ = ["postgres"]
 
 HOLDER = """
 import sys, time
-from tasks.running.claiming.claims import claim_work
+from tasks.running.claiming import claim_work
 from warehouse.ledger.engine.opening import open_ledger
 with open_ledger(sys.argv[1]) as ledger, claim_work(ledger, "judge", "run-1", what="judging run-1"):
     print("held", flush=True)
@@ -96,15 +96,15 @@ def test_the_claim_of_a_process_that_was_killed_here_is_taken_over_at_once(
 def test_a_claim_is_renewed_while_the_work_goes_on_and_expires_when_it_is_not(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "LEASE_S", 0.6)
+    monkeypatch.setattr(presence, "LEASE_S", 0.6)
     with open_ledger(url) as first, open_ledger(url) as second:
         with claim_work(first, "judge", "run-1", what="judging"):
             time.sleep(1.5)
             with pytest.raises(StoreError), claim_work(second, "judge", "run-1", what="judging"):
                 raise AssertionError("two hold it")
         # Another host's claim, which nobody renews.
-        monkeypatch.setattr(claims, "renew_jobs", lambda *_, **__: True)
-        monkeypatch.setattr(claims, "LEASE_S", 0.2)
+        monkeypatch.setattr(presence, "renew_lease", lambda *_, **__: True)
+        monkeypatch.setattr(presence, "LEASE_S", 0.2)
         with claim_work(first, "judge", "run-1", what="judging"):
             time.sleep(0.4)
             with claim_work(second, "judge", "run-1", what="judging"):

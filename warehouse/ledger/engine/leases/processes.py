@@ -1,4 +1,4 @@
-"""Processes that make calls, with leases that tell others whose work is under way."""
+"""Processes at work, with leases that tell others whose calls and jobs are under way."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
 
 from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
 from warehouse.ledger.engine.moments import write_moment
-from warehouse.ledger.engine.tables import process_leases
+from warehouse.ledger.engine.tables import jobs, process_leases
 
 # Leases that ran out so long ago are removed: nobody asks for a lease that is not there in another way.
 _KEPT_S = 86_400.0
@@ -22,7 +22,7 @@ _FIRST_SPACE = 0xEFFFFFFC
 
 
 class ProcessLease(NamedTuple):
-    """A process that makes calls."""
+    """A process at work."""
 
     host: str
     process_id: int
@@ -60,18 +60,20 @@ def open_lease(connection: Connection, holder: str, *, host: str, process_id: in
     )
 
 
-def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> None:
-    """Hold the lease for another span, even run out, unless the work was taken over."""
-    connection.execute(
-        update(process_leases)
-        .where(process_leases.c.holder == holder)
-        .values(expires_at=write_moment(read_lease_time(connection) + lease_s))
-    )
+def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> bool:
+    """Hold the lease for another span, even run out; false where another process has ended it."""
+    expires_at = write_moment(read_lease_time(connection) + lease_s)
+    mine = process_leases.c.holder == holder
+    return connection.execute(update(process_leases).where(mine).values(expires_at=expires_at)).rowcount > 0
 
 
 def close_lease(connection: Connection, holder: str) -> None:
-    """End it: what the process left under way is anybody's."""
+    """End it: what the process left under way is anybody's, and its jobs wait again."""
     connection.execute(delete(process_leases).where(process_leases.c.holder == holder))
+    # Where it was taken for dead, and is ending some of them, those stay until it has.
+    held = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == holder)
+    free = tuple_(jobs.c.kind, jobs.c.name).in_(held.with_for_update(skip_locked=True))
+    connection.execute(update(jobs).where(free).values(holder=None))
 
 
 @cache
