@@ -33,7 +33,7 @@ from tasks.ingest.words.warnings import NOT_KEPT, NOT_READ
 from tasks.running import Progress
 from tasks.running.claiming import POLL_S
 from warehouse.lake import Batch, Lake, open_lake
-from warehouse.ledger.engine.leases.jobs import defer_jobs, end_jobs, free_jobs, take_jobs
+from warehouse.ledger.engine.leases.jobs import defer_jobs, end_jobs, take_jobs
 from warehouse.ledger.engine.leases.presence import Presence
 
 if TYPE_CHECKING:
@@ -373,7 +373,6 @@ class DocumentShare:
             return
         waiting, holder = [Job(kind=JOB, name=sha256) for _, sha256 in group], self._presence.holder
         with self._ledger.write() as connection:
-            free_jobs(connection)
             defer_jobs(connection, waiting)
             names = [job.name for job in waiting]
             taken = {job.name for job in take_jobs(connection, holder, JOB, len(names), names=names)}

@@ -35,7 +35,6 @@ from warehouse.lake import Lake
 from warehouse.ledger.engine.leases.jobs import (
     defer_jobs,
     end_jobs,
-    free_jobs,
     give_back_jobs,
     is_held,
     list_jobs,
@@ -232,7 +231,6 @@ class _LastLook:
 def _take(ledger: Ledger, document_id: str, holder: str) -> Job | None:
     """The request, taken; None where there is none, or another process has it."""
     with ledger.write() as connection:
-        free_jobs(connection)
         return next(iter(take_jobs(connection, holder, REQUESTED, 1, names=[document_id])), None)
 
 

@@ -6,7 +6,7 @@ Whoever conducts the run puts them there, and works on them too.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
@@ -14,7 +14,6 @@ from schemas.ledger.engine import Job
 from warehouse.ledger.engine.leases.jobs import (
     defer_jobs,
     end_jobs,
-    free_jobs,
     give_back_jobs,
     is_held,
     list_holders,
@@ -23,15 +22,14 @@ from warehouse.ledger.engine.leases.jobs import (
     withdraw_jobs,
 )
 from warehouse.ledger.engine.leases.presence import Presence
-from warehouse.ledger.engine.ledger import Connection, Ledger
-from warehouse.ledger.engine.writer import Operation, name_job_row
+from warehouse.ledger.engine.leases.processes import WORKER
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import name_job_row
 
 T = TypeVar("T")
 
 # What the lanes of jobs begin with whose calls go into batches: one process collects them, and nobody helps.
 IN_BATCHES = "batches "
-# Kind of the job that a worker holds while it lives.
-WORKER = "worker"
 # A job is tried so often, by whichever processes.
 MOST_TRIES = 2
 # Where `proctor worker` says to the runs that it starts which worker they are on.
@@ -88,7 +86,7 @@ class JobQueue:
             )
             for place, (name, lane) in enumerate(lanes.items())
         ]  # fmt: skip
-        await self._run(lambda connection: defer_jobs(connection, waiting))
+        await self._run(lambda connection, **_: defer_jobs(connection, waiting))
 
     async def take(
         self, most: int, lane: str, *, names: Collection[str] | None = None, is_asked: bool = False
@@ -97,44 +95,28 @@ class JobQueue:
 
         With `names` only of these; `is_asked`: however often they failed.
         """
-        take_waiting = partial(
-            take_jobs, holder=self._presence.holder, kind=self._kind, most=most, run_id=self._run_id, lane=lane,
-            names=names, most_tries=None if is_asked else self._most_tries,
+        most_tries = None if is_asked else self._most_tries
+        return await self._run(
+            take_jobs, holder=self._presence.holder, most=most, run_id=self._run_id, lane=lane, names=names,
+            most_tries=most_tries,
         )  # fmt: skip
-
-        def take(connection: Connection) -> list[Job]:
-            taken = take_waiting(connection)
-            if not taken and free_jobs(connection):
-                taken = take_waiting(connection)
-            return taken
-
-        return await self._run(take)
 
     async def list_left(self) -> list[Job]:
         """All jobs of the run that are not done, held or not."""
-        return await self._run(lambda connection: list_jobs(connection, self._kind, self._run_id))
+        return await self._run(list_jobs, run_id=self._run_id)
 
     async def list_holders(self) -> dict[str, str | None]:
         """Who holds each job of the run that is not done, by its name; null: it waits."""
-
-        def look(connection: Connection) -> dict[str, str | None]:
-            free_jobs(connection)
-            return list_holders(connection, self._kind, self._run_id)
-
-        return await self._run(look)
+        return await self._run(list_holders, run_id=self._run_id)
 
     async def end(self, names: Collection[str]) -> None:
         """Remove jobs that are done."""
-        holder = self._presence.holder
-        await self._run(lambda connection: end_jobs(connection, self._kind, names, holder), names)
+        await self._run(end_jobs, names=names, holder=self._presence.holder)
 
     async def give_back(self, names: Collection[str], problem: str | None = None, *, tries: int = 1) -> None:
         """Let jobs wait again; `problem` says why that was a try that failed, or so many."""
-        give_back = partial(
-            give_back_jobs, kind=self._kind, names=names, holder=self._presence.holder, problem=problem,
-            tries=tries,
-        )  # fmt: skip
-        await self._run(give_back, names)
+        holder = self._presence.holder
+        await self._run(give_back_jobs, names=names, holder=holder, problem=problem, tries=tries)
 
     def holds(self, job: Job) -> bool:
         """Whether a job that was taken is still ours.
@@ -144,14 +126,11 @@ class JobQueue:
         return self._presence.has(job.holder)
 
     def _withdraw(self) -> None:
-        def withdraw(connection: Connection) -> None:
-            free_jobs(connection)
-            withdraw_jobs(connection, self._kind, self._run_id)
-
         if self._is_conducting:
             # By the writer: what it was given before would still be put there, or taken.
+            withdraw = partial(withdraw_jobs, kind=self._kind, run_id=self._run_id)
             self._ledger.writer.run(withdraw, name_job_row(self._kind, ""))
 
-    async def _run(self, operation: Operation[T], names: Collection[str] = ()) -> T:
-        row = name_job_row(self._kind, min(names, default=""))
-        return await self._ledger.writer.run_async(operation, row)
+    async def _run(self, operation: Callable[..., T], **chosen: Any) -> T:
+        row = name_job_row(self._kind, min(chosen.get("names") or (), default=""))
+        return await self._ledger.writer.run_async(partial(operation, kind=self._kind, **chosen), row)

@@ -31,7 +31,7 @@ from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.running.claiming import claim_work, hold_if_free
-from tasks.running.sharing import WORKER, JobQueue
+from tasks.running.sharing import JobQueue
 from tests.hunts import tries
 from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.doors import serve_app
@@ -46,6 +46,7 @@ from tests.tasks.exam.world import (
 )
 from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.leases.jobs import list_jobs
+from warehouse.ledger.engine.leases.processes import WORKER
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log

@@ -27,7 +27,11 @@ def list_jobs(connection: Connection, kind: str, run_id: str | None = None) -> l
 def list_waiting(
     connection: Connection, *, worker: str, closed_lanes: str, most_tries: int
 ) -> list[tuple[str, str]]:
-    """The kinds and runs of jobs that wait for the worker, less closed lanes and failures."""
+    """The kinds and runs of jobs that wait for the worker, less closed lanes and failures.
+
+    Those whose holder is gone wait again.
+    """
+    free_jobs(connection)
     query = select(jobs.c.kind, jobs.c.run_id).where(
         jobs.c.run_id.is_not(None),
         jobs.c.holder.is_(None),
@@ -41,7 +45,8 @@ def list_waiting(
 
 
 def list_holders(connection: Connection, kind: str, run_id: str) -> dict[str, str | None]:
-    """Who holds each job of a run that is not done (null: it waits), by the job's name."""
+    """Who holds each job of a run that is not done, by the job's name; null: nobody that lives."""
+    free_jobs(connection)
     query = select(jobs.c.name, jobs.c.holder).where(*_are(kind, run_id))
     return {str(row.name): row.holder for row in connection.execute(query)}
 
@@ -88,7 +93,8 @@ def take_jobs(
 ) -> list[Job]:
     """Take jobs that wait, those that failed last, without waiting for others' transactions.
 
-    Only those of the run, of the lane, of these names, and that failed less often; null for all.
+    Only those of the run, of the lane, of these names, and that failed less often; null for all. Where none waits, those of
+    holders that are gone do.
     """
     chosen = [*_are(kind, run_id), jobs.c.holder.is_(None)]
     if lane is not None:
@@ -98,11 +104,13 @@ def take_jobs(
     if most_tries is not None:
         chosen.append(jobs.c.tries < most_tries)
     query = select(jobs).where(*chosen).order_by(*_ORDER).limit(most).with_for_update(skip_locked=True)
-    taken = [job.replace(holder=holder) for job in read_rows(connection, Job, query)]
+    taken = read_rows(connection, Job, query)
+    if not taken and free_jobs(connection):
+        taken = read_rows(connection, Job, query)
     if taken:
         named = _named(connection, kind, [job.name for job in taken])
         connection.execute(update(jobs).where(named).values(holder=holder))
-    return taken
+    return [job.replace(holder=holder) for job in taken]
 
 
 def hold_job(connection: Connection, job: Job, holder: str) -> ProcessLease | None:
@@ -145,7 +153,8 @@ def give_back_jobs(
 
 
 def withdraw_jobs(connection: Connection, kind: str, run_id: str | None = None) -> None:
-    """Remove the jobs of a kind that wait, or those of a run."""
+    """Remove the jobs of a kind that nobody at work holds, or those of a run."""
+    free_jobs(connection)
     connection.execute(delete(jobs).where(*_are(kind, run_id), jobs.c.holder.is_(None)))
 
 

@@ -7,7 +7,7 @@ import platform
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
 
@@ -19,6 +19,8 @@ from warehouse.ledger.engine.tables import jobs, process_leases
 _KEPT_S = 86_400.0
 # Inode of the name space of processes that every Linux begins with (PROC_PID_INIT_INO).
 _FIRST_SPACE = 0xEFFFFFFC
+# Kind of the job that a worker holds while it lives.
+WORKER: Final = "worker"
 
 
 class ProcessLease(NamedTuple):
@@ -39,9 +41,12 @@ def read_lease(connection: Connection, holder: str) -> ProcessLease | None:
 
 
 def count_live_processes(connection: Connection) -> dict[str, int]:
-    """Processes whose lease lasts, by host."""
+    """Processes at work whose lease lasts, by host; workers that wait are left out."""
     now = write_moment(read_lease_time(connection))
-    query = select(process_leases.c.host, func.count()).where(process_leases.c.expires_at >= now)
+    processes = func.count(process_leases.c.process_id.distinct())
+    idle = select(jobs.c.holder).where(jobs.c.kind == WORKER, jobs.c.holder.is_not(None))
+    alive = (process_leases.c.expires_at >= now, process_leases.c.holder.not_in(idle))
+    query = select(process_leases.c.host, processes).where(*alive)
     return {
         str(host): int(count) for host, count in connection.execute(query.group_by(process_leases.c.host))
     }
