@@ -26,9 +26,9 @@ POLL_S = 0.5
 
 @contextmanager
 def hold_work(settings: Settings, kind: str, name: str, *, what: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold the work `name` of a kind (`league`, `cgeval` …) while the block runs, as `claim_work` does.
+    """Hold the work `name` of a kind (`league`, `cgeval` …) while the block runs.
 
-    Where the ledger is a file of the home, by another file beside it: no lease lapses while a laptop sleeps.
+    As `claim_work` does; where the ledger is a file of the home, by another file beside it: no lease lapses while a laptop sleeps.
     """
     if settings.ledger_url is not None:
         with (
@@ -52,9 +52,9 @@ def hold_work(settings: Settings, kind: str, name: str, *, what: str, wait_s: fl
 
 @contextmanager
 def claim_work(ledger: Ledger, kind: str, name: str, *, what: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold the work `name` of a kind while the block runs, after waiting for another holder up to `wait_s`.
+    """Hold the work `name` of a kind while the block runs.
 
-    Raises StoreError when another process holds it (`what` says in words what that one is doing), or has taken it over because
+    Another holder is waited for up to `wait_s`. Raises StoreError when another process holds it (`what` says in words what that one is doing), or has taken it over because
     this one could not renew its lease in time.
     """
     with hold_if_free(ledger, Job(kind=kind, name=name), wait_s=wait_s) as held:

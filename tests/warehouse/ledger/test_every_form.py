@@ -189,7 +189,10 @@ def spell(found: Mapping[str, Any]) -> str:
 
 
 def find_losses(before: Rows, after: Rows, left: Mapping[str, set[str]] = {}) -> list[str]:
-    """Tables whose rows of before are not there as they were; columns may have been added, or be `left`."""
+    """Tables whose rows of before are not there as they were.
+
+    Columns may have been added, or be `left` out.
+    """
     losses = []
     for name, rows in before.items():
         kept = [{key: row[key] for key in row.keys() - left.get(name, set())} for row in rows]

@@ -1,4 +1,4 @@
-"""Jobs: work that one process at a time holds, as long as its lease lasts; done is what has no row."""
+"""Jobs: work that one process at a time holds by its lease; done is what has no row."""
 
 from __future__ import annotations
 

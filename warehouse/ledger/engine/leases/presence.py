@@ -1,4 +1,4 @@
-"""That a process is at work, known to all others: what it holds is left to it as long as it renews its lease."""
+"""That a process is at work: what it holds is left to it as long as it renews its lease."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ LEASE_S: Final = 90.0
 
 
 class Presence:
-    """What this process holds calls and jobs by. A context manager: at its end they are anybody's.
+    """What this process holds calls and jobs by. A context manager.
 
-    A lease that was not renewed in time, and that another process has ended, is followed by one of another name.
+    At its end they are anybody's. A lease that was not renewed in time, and that another process has ended, is followed by one of another name.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._lock = threading.Lock()
         self._holder = ""
+        self._is_closed = False
         self._renewal: Renewal | None = None
 
     def __enter__(self) -> Self:
@@ -45,7 +46,7 @@ class Presence:
     def holder(self) -> str:
         """Its name, drawn when it is first asked for."""
         with self._lock:
-            if self._renewal is None or self._renewal.is_over:
+            if not self._is_closed and (self._renewal is None or self._renewal.is_over):
                 holder = uuid4().hex
                 with self._ledger.write() as connection:
                     open_lease(connection, holder, host=name_host(), process_id=os.getpid(), lease_s=LEASE_S)
@@ -58,8 +59,9 @@ class Presence:
         return holder == self._holder and self._renewal is not None and not self._renewal.is_lost
 
     def close(self) -> None:
-        """End it."""
+        """End it; who comes late finds the name under which nothing is held any more."""
         with self._lock:
+            self._is_closed = True
             if self._renewal is None:
                 return
             self._renewal.end()

@@ -73,11 +73,15 @@ def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> bool:
 
 
 def close_lease(connection: Connection, holder: str) -> None:
-    """End it: what the process left under way is anybody's, and its jobs wait again."""
-    connection.execute(delete(process_leases).where(process_leases.c.holder == holder))
-    # Where it was taken for dead, and is ending some of them, those stay until it has.
-    held = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == holder)
-    free = tuple_(jobs.c.kind, jobs.c.name).in_(held.with_for_update(skip_locked=True))
+    """End it: what the process left under way is anybody's, and its jobs wait again.
+
+    Nobody's transaction is waited for: who renews the lease, or ends a job, at this moment is left to it.
+    """
+    lease = select(process_leases.c.holder).where(process_leases.c.holder == holder)
+    ending = process_leases.c.holder.in_(lease.with_for_update(skip_locked=True))
+    connection.execute(delete(process_leases).where(ending))
+    held = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == holder, ~lease.exists())
+    free = tuple_(jobs.c.kind, jobs.c.name).in_(held.with_for_update(skip_locked=True, of=jobs))
     connection.execute(update(jobs).where(free).values(holder=None))
 
 

@@ -1,6 +1,6 @@
-"""A job is held as long as the lease of its holder lasts, as a call is; it has no lease of its own any more.
+"""A job is held as long as the lease of its holder lasts, as a call is.
 
-What was held waits again: no process of the form before works on.
+It has no lease of its own any more. What was held waits again: no process of the form before works on.
 """
 
 from alembic import op
