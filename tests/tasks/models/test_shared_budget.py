@@ -72,6 +72,9 @@ def test_a_provider_may_be_paid_so_much_for_all_runs_together(ledger: Ledger) ->
         # With more of it in the registry what was refused is asked.
         outcomes, _ = call_all(ledger, server.url, requests, replace(model, provider_budget_usd=1.0))
         assert [one for one in outcomes if isinstance(one, BaseException)] == []
+        # What is paid while the field is taken out counts once it is put back.
+        call_all(ledger, server.url, [make_request(0, salt="between")])
+        call_all(ledger, server.url, [make_request(0, salt="after")], replace(model, provider_budget_usd=1.0))
     with ledger.read() as connection:
         paid = sum(read_spent_usd(connection, f"run-{number}") for number in range(3))
         assert read_run_account(ledger, account).spent_usd == pytest.approx(paid)
