@@ -185,6 +185,11 @@ def is_provider_account(account: str) -> bool:
     return account.startswith(_PROVIDER)
 
 
+def delete_account(connection: Connection, run_id: str) -> None:
+    """Forget what was spent of a budget: its next share counts all calls once more."""
+    connection.execute(delete(run_budgets).where(run_budgets.c.run_id == run_id))
+
+
 def open_share(
     connection: Connection, run_id: str, holder: str, *, host: str, process_id: int, lease_s: float
 ) -> float:
