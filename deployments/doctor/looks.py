@@ -117,7 +117,9 @@ class LedgerLook:
         if kept["end"][0] and (end is None or end.entry_hash != kept["end"][1]):
             self.lost_end = kept["end"][0]
         elif is_whole and kept["is_fine"] and not is_all_read:
-            same = {place for place, mark in self._list_marks() if kept["sessions"].get(place, "")[:1] == [mark]}
+            same = {
+                place for place, mark in self._list_marks() if kept["sessions"].get(place, "")[:1] == [mark]
+            }
             known = [name for name, place in self._places.items() if place in same]
             here = [name for name in known if name in states and states[name][-1] is None]
             sets = [name for name in known if name in drawn]
