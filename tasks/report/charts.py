@@ -289,7 +289,7 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def _measure_least(names: Sequence[str]) -> dict[str, int]:
-    """Pixels that lines with these names at their ends need, for the page: a phone scrolls beyond."""
+    """Pixels that lines need with these names at their ends; a phone scrolls beyond."""
     return {"least_width": 225 + 7 * max((len(name) for name in names), default=0)}
 
 
