@@ -167,7 +167,7 @@ def test_a_number_without_an_end_is_no_setting(text: str, monkeypatch: pytest.Mo
 
 def test_repeats_have_an_end_before_anything_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROCTOR_REPEATS", "1000000")
-    with pytest.raises(UsageError, match="'repeats'.* less than or equal to 100"):
+    with pytest.raises(UsageError, match=r"'repeats'.* less than or equal to 100"):
         load_settings()
 
 
