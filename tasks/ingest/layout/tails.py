@@ -1,4 +1,4 @@
-"""What stands below the last question of a section and is no part of it, told by the questions above it."""
+"""What stands below the last question of a section and is no part of it, told by the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LINES, _MOST_LETTERS = 3, 160
 
 
 def find_tails(questions: Sequence[tuple[int, Sequence[Piece]]]) -> Mapping[int, int]:
-    """The questions that something foreign stands below, by place, each with its number of own lines.
+    """Questions that something foreign stands below, by place, with the number of their own lines.
 
     `questions` are the lines of each with the number of its section. Where no other question of a section has as many paragraphs, and
     those that others have too close the last one as they close the others, what follows is none of it: `Good luck!`, a footer, what
