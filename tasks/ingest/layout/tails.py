@@ -12,7 +12,7 @@ from tasks.ingest.readers.extraction import PICTURE_MARK
 from tasks.ingest.words.answers import find_explanation
 from tasks.ingest.words.grammar import answer_mark, asking
 from tasks.ingest.words.points import CLOSING
-from tasks.ingest.words.signs import asks_by_sign, ends_in_blank, ends_with_mark
+from tasks.ingest.words.signs import POINTS_BELOW, asks_by_sign, ends_in_blank, ends_with_mark
 
 # So many questions show what questions of a section are made of, and so many of other sections those of the paper.
 _LEAST_ALIKE, _LEAST_OTHERS = 2, 4
@@ -23,7 +23,7 @@ _MOST_LINES, _MOST_LETTERS = 3, 160
 
 
 def find_tails(questions: Sequence[tuple[int, Sequence[Piece]]]) -> Mapping[int, int]:
-    """Questions that something foreign stands below, by place, with the number of their own lines.
+    """Questions with something foreign below them, by place, and how many lines are their own.
 
     `questions` are the lines of each with the number of its section. Where no other question of a section has as many paragraphs, and
     those that others have too close the last one as they close the others, what follows is none of it: `Good luck!`, a footer, what
@@ -77,7 +77,8 @@ def _count_own(others: Sequence[_Shape], last: _Shape, share: float) -> int | No
         return None
     close = _close(last.lines[own - 1].text)
     alike = sum(1 for one in others if _close(one.lines[-1].text) == close)
-    may_belong = any(_may_belong(line, last.lines[:own]) for line in rest)
+    shows_more = any(POINTS_BELOW.search(line.text) for line in last.lines[:own])
+    may_belong = shows_more or any(_may_belong(line, last.lines) for line in rest)
     return None if alike < share * len(others) or may_belong else own
 
 
@@ -93,11 +94,13 @@ def _close(text: str) -> str:
     return "w" if last.isalnum() else "." if last in ".。!！" else last
 
 
+# A text that is said, a formula or a program.
+_IS_SHOWN = re.compile(r"^[\"“‘«「『《]|[=<>^√∑∫{}]|\\")
 # `E.截石位`, `8。奥斯陆协议`: an option, a part or a question that nothing has taken for one
 _LABELLED = re.compile(r"\s*[（(\[]?(?:[A-Za-z]\s*[.．、)）\]]|\d)")
 
 
-def _may_belong(line: Piece, own: Sequence[Piece]) -> bool:
+def _may_belong(line: Piece, beside: Sequence[Piece]) -> bool:
     """Whether a line asks, answers, explains or goes on with a list, or shows what is asked."""
     text = line.text.strip()
     return (
@@ -107,7 +110,8 @@ def _may_belong(line: Piece, own: Sequence[Piece]) -> bool:
         or asks_by_sign(text)
         or asking().search(text) is not None
         or _LABELLED.match(text) is not None
+        or _IS_SHOWN.search(text) is not None
         or answer_mark().match(text) is not None
         or find_explanation(text) is not None
-        or (not line.text[:1].isalnum() and any(one.text[:1] == line.text[:1] for one in own))
+        or (not line.text[:1].isalnum() and [one.text[:1] for one in beside].count(line.text[:1]) > 1)
     )

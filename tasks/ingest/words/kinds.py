@@ -87,7 +87,7 @@ _LEAST_NUMBERS = 2
 
 
 def computes(stem: str, answer: str) -> bool:
-    """Whether an answer comes of numbers: it shows the sum, or is a measure where others are given."""
+    """Whether an answer comes of numbers: it shows a sum, or is a measure as others are given."""
     if _SUM.search(answer) is not None and _COMES_TO.search(answer) is not None:
         return True
     is_measure = _ONE_QUANTITY.fullmatch(answer.strip()) is not None
