@@ -161,6 +161,7 @@ CALIBRATION = Table(
         Column("kappa_low", "float", "Lower end of the 95% interval of kappa.", low=-1, high=1),
         Column("kappa_high", "float", "Upper end of the 95% interval of kappa.", low=-1, high=1),
         Column.count("pair_count", "Responses rated by both."),
+        Column("least_ratings", "int", "The setting judge_ratings_gate, as it was.", low=0),
     ),
 )
 

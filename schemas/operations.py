@@ -95,6 +95,7 @@ LLM_CALLS = Table(
             "text",
             "The model that answered, as the endpoint names it; null where it names none, or nothing came.",
         ),
+        Column("is_simulated", "bool", "True where a simulation answered; else null."),
         Column.moment("started_at", "When it was first sent."),
         columns.MONTH,
     ),

@@ -268,7 +268,7 @@ class Settings(BaseSettings):
         description="Lineages of each discipline in a set, one number for every discipline that is examined, in place of equal shares of "
         "set_size; `proctor exam plan --target-se` proposes them.",
     )
-    repeats: int = Field(3, ge=1, description="Independent repeats per candidate.")
+    repeats: int = Field(3, ge=1, le=100, description="Independent repeats per candidate.")
     prompt_styles: Annotated[Names[str], _check_known(PROMPT_STYLES)] = Field(
         PROMPT_STYLES, description="Styles sat, with commas."
     )

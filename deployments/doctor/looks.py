@@ -3,8 +3,8 @@
 Rows of the ledger lie in no files of their own whose bytes would tell. A closed session that was found as audit log, public log and lake
 have it is known by its row, the number of its rows, the archive that has them, and what landed of it. Of those that the ledger still
 has, and of the chain, a thirtieth is read again in each look. One that landed since the last look is held to what its landing says that
-it compared. What has left the ledger is known by the files of the lake that have it. A file of
-the archive is known by its last change, which was before the last look, in the folder that lay there; a thirtieth is read again, too.
+it compared. What has left the ledger is known by the files of the lake that have it, and by one mark of all that left together. A file
+of the archive is known by its last change, which was before the last look, in the folder that lay there; a thirtieth is read again, too.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ class LedgerLook:
         self.passed_file_count = 0
         self._kept: dict[str, Any] = {}
         self._marks: dict[str, str] = {}
+        # Under which name each of them is kept.
+        self._places: dict[str, str] = {}
         self._fine: set[str] = set()
         self._end: tuple[int, str] | None = None
         # What was changed before is known, in a folder of the archive with the same device and inode; of the last look, and of this one.
@@ -108,13 +110,17 @@ class LedgerLook:
             hashes = [landed.get(f"{table}/{name}") for table in tables[name]]
             if None not in hashes:
                 self._marks[name] = sha256(json.dumps([state, hashes], default=str).encode()).hexdigest()
+                self._places[name] = (name in states and state[-1]) or name
         if not kept:
             return
         # A new home has a log without an entry.
         if kept["end"][0] and (end is None or end.entry_hash != kept["end"][1]):
             self.lost_end = kept["end"][0]
         elif is_whole and kept["is_fine"] and not is_all_read:
-            known = [name for name, (mark, _) in kept["sessions"].items() if self._marks.get(name) == mark]
+            same = {
+                place for place, mark in self._list_marks() if kept["sessions"].get(place, "")[:1] == [mark]
+            }
+            known = [name for name, place in self._places.items() if place in same]
             here = [name for name in known if name in states and states[name][-1] is None]
             sets = [name for name in known if name in drawn]
             due = [*_list_due(kept["sessions"], here), *_list_due(kept["sessions"], sets)]
@@ -123,7 +129,8 @@ class LedgerLook:
             if before < self._began_ns:
                 self._known_before_ns, self._known_folders = before, kept.get("folders", {})
             number, after = kept["end"][0], kept["again_after"]
-            new = [name for name in self._marks if name in states and name not in kept["sessions"]]
+            own = [name for name, place in self._places.items() if name == place and name in states]
+            new = [name for name in own if name not in kept["sessions"]]
             self.unchanged = frozenset(list_unchanged_sessions(ledger, lake, new))
             self.seen = Seen(
                 frozenset(known) & states.keys() - frozenset(due) | self.unchanged,
@@ -151,6 +158,16 @@ class LedgerLook:
         self.passed_file_count += is_known
         return is_known
 
+    def _list_marks(self) -> list[tuple[str, str]]:
+        """Each name under which something is kept, with the mark of all that is kept there."""
+        found: dict[str, list[str]] = {}
+        for name, place in sorted(self._places.items()):
+            found.setdefault(place, []).append(self._marks[name])
+        return [
+            (place, one if not more else sha256("".join([one, *more]).encode()).hexdigest())
+            for place, (one, *more) in found.items()
+        ]
+
     @property
     def _number(self) -> int:
         """Which look this is, of those of which something was kept."""
@@ -177,10 +194,10 @@ class LedgerLook:
             return
         is_end_taken = self.lost_end is None or self.is_all_read
         if self._fine >= _CHECKS and is_end_taken and self._end is not None:
-            passed = self.known | self.passed_sets
+            passed = {self._places[name] for name in self.known | self.passed_sets}
             sessions = {
-                name: self._kept["sessions"][name] if name in passed else [mark, self._number]
-                for name, mark in self._marks.items()
+                place: self._kept["sessions"][place] if place in passed else [mark, self._number]
+                for place, mark in self._list_marks()
             } | {name: [self._marks[name], 0] for name in self.unchanged}
             until = (
                 0 if self.seen is None or self.seen.again_until >= self.seen.number else self.seen.again_until

@@ -107,7 +107,7 @@ def preview_month(
             return None
     wishes = replace(wishes, candidates=names, run_id=run_id, repetition=None, is_simulated=is_simulated)
     # What reads replies takes longer to load than many a command that only looks at runs.
-    from tasks.judging import describe_wordings
+    from tasks.judging import describe_judging
 
     return plan_run(
         ledger,
@@ -116,7 +116,7 @@ def preview_month(
         LakeRows(lake),
         wishes,
         chance=chance,
-        judge_prompt=describe_wordings(registry, settings, is_simulated=is_simulated),
+        judging=describe_judging(registry, settings, is_simulated=is_simulated),
     )
 
 

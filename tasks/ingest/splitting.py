@@ -22,7 +22,12 @@ from tasks.ingest.content.choices import (
 from tasks.ingest.content.drafts import KEYED_TYPES, Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
-from tasks.ingest.content.free_answers import drop_asking_lead, keep_translations, take_below
+from tasks.ingest.content.free_answers import (
+    drop_asking_lead,
+    keep_translations,
+    settle_computed,
+    take_below,
+)
 from tasks.ingest.content.judged_statements import (
     cut_both_judgements,
     read_corrections,
@@ -103,6 +108,7 @@ from tasks.ingest.layout.rules import leave_out_front_lists, leave_out_rules
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide, drop_title, may_choose
 from tasks.ingest.layout.series import Repeated
+from tasks.ingest.layout.tails import find_tails
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.tables.paper_tables import PaperTables
@@ -442,6 +448,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     cut_answer_leads(drafts)
     take_explanations(drafts)
     take_chosen(drafts)
+    settle_computed(drafts)
     cut_badges(drafts)
     drop_omitted(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
@@ -525,6 +532,11 @@ def _split_part(
             section.fine = None
             stretches[-1] = replace(stretches[-1], fine=None)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
+    tails = find_tails([(number, lines) for number, _, _, lines, _ in chunks])
+    chunks = [
+        (number, section, label, lines[: tails.get(place)], material)
+        for place, (number, section, label, lines, material) in enumerate(chunks)
+    ]
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     answers_below = paper.headlines.are_numbered or (outline is not None and outline.answers_below)
@@ -553,6 +565,8 @@ def _split_part(
             take_below(draft, answer)
             if paper.headlines.are_marked:
                 draft.notes.remove("answer_without_mark")
+        if place in tails:
+            draft.notes.append("text_below")
         draft.section = number
         draft.section_number = section.number
         draft.section_parent = section.parent

@@ -7,8 +7,8 @@ from .helping import CallFinder as CallFinder
 # How far a model's labels agree with people's: responses with both, kappa with interval, shares of classes.
 from .error_samples import compare_labels as compare_labels
 
-# The wordings by which judges in use judge runs of a kind; ours where there are no judges yet.
-from .asking import describe_wordings as describe_wordings
+# What judging runs of a kind rests on: the wordings in use, ours where there are no judges yet, and of each judge its identity.
+from .asking import describe_judging as describe_judging
 
 # What judging the answers of a run is expected to cost by judge, by what the answers of its candidates have cost before.
 from .costs import estimate_answers as estimate_answers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -104,7 +106,17 @@ def list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -
     return judges
 
 
-def describe_wordings(registry: Registry, settings: Settings, *, is_simulated: bool) -> str:
-    """The wordings of the judges in use for runs of a kind; our own where there are none yet."""
+def describe_judging(registry: Registry, settings: Settings, *, is_simulated: bool) -> dict[str, str]:
+    """What judging runs of a kind rests on: the wordings in use, and of each judge its identity.
+
+    Of judges each for itself: one more, or one less, makes no other of those that have judged. Our own wording where there are none yet.
+    """
     judges = list_judges(registry, settings, is_simulated=is_simulated)
-    return "+".join(sorted({find_asking(judge).wording for judge in judges})) or prompts.VERSION
+    wordings = "+".join(sorted({find_asking(judge).wording for judge in judges})) or prompts.VERSION
+    return {"judge_prompt": wordings} | {f"judge {judge.name}": _hash(judge) for judge in judges}
+
+
+def _hash(judge: RegisteredModel) -> str:
+    """What makes a judge judge otherwise; its address does not: a server may move."""
+    identity = json.dumps([judge.endpoint_model, judge.mode, judge.parameters], sort_keys=True)
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]

@@ -52,10 +52,13 @@ def read_call_frames(ledger: Ledger, months: Mapping[str, str]) -> dict[str, pl.
         calls: Sequence[Mapping[str, object]] = [
             dict(row) for row in read_call_rows(connection, list(months))
         ]
+    # A call that failed has no reply to tell by.
+    simulated = {(call["unit"], call["model"]) for call in calls if call["is_simulated"]}
     for call in calls:
         unit = str(call["unit"])
         rows[unit].append(
             {name: call[name] for name in _COPIED}
+            | {"is_simulated": (unit, call["model"]) in simulated or None}
             | {"started_at": datetime.fromisoformat(str(call["started_at"])), "month": months[unit]}
         )
     table = get_table("llm_calls")

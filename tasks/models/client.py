@@ -23,7 +23,7 @@ from typing import Any, Literal, Self
 
 from schemas.errors import BudgetError, MislabelledError, ProctorError
 from schemas.settings import Settings
-from tasks.models.budget import Budget, SharedBudget, open_provider_budget
+from tasks.models.budget import Budget, SharedBudget, close_provider_budget, open_provider_budget
 from tasks.models.picture_parts import SentPicture, attach_pictures
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel, close_registry
@@ -263,6 +263,9 @@ class ModelClient:
     async def find_provider_budget(self, model: RegisteredModel) -> SharedBudget | None:
         """What a model's provider may be paid for all that is asked of it; None for no limit."""
         if model.provider_budget_usd is None:
+            if model.provider not in self._of_providers:
+                self._of_providers[model.provider] = None
+                self._ledger.writer.submit(*close_provider_budget(model))
             return None
         async with self._opening:
             if model.provider not in self._of_providers:

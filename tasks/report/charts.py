@@ -24,6 +24,8 @@ _RELEASE_HEIGHT = 380
 _NARROWEST = (
     440  # pixels between the first and the last point of the narrowest drawing; a phone scrolls beyond
 )
+# Names at the ends of lines are within what a drawing is fitted to.
+_PADDING = {"left": 5, "top": 8, "bottom": 5, "right": 12}
 _NAME_PIXELS = 15  # height of a line of text
 _SHORT_MONTHS = 14  # so many months are named one by one
 # Okabe and Ito's palette, which colour-blind readers can tell apart, and four darker ones for the rest.
@@ -113,9 +115,8 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
     leads = named.mark_rule(strokeWidth=1, opacity=0.6, xOffset=8, x2Offset=24).encode(
         y=alt.Y("score:Q", scale=scale, title=title), x2="month:T", y2="at:Q"
     )
-    room = 40 + 7 * max((len(name) for name in models), default=0)
     return alt.layer(bars, lines, points, leads, names).properties(
-        height=_TREND_HEIGHT, padding={"left": 5, "top": 8, "bottom": 5, "right": min(room, 230)}
+        height=_TREND_HEIGHT, padding=_PADDING, usermeta=_measure_least(models)
     )
 
 
@@ -220,7 +221,7 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
     chart: Any = points + names
     if curve is not None:
         chart = _curve_layer(curve, days) + chart
-    return chart.properties(height=_RELEASE_HEIGHT)
+    return chart.properties(height=_RELEASE_HEIGHT, padding=_PADDING)
 
 
 def draw_families(frame: pl.DataFrame, language: Language) -> Any:
@@ -281,11 +282,15 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
             color=colour,
         )
     )
-    room = 40 + 7 * max((len(name) for name in families), default=0)
     line = base.transform_filter("datum.best").mark_line(strokeWidth=2)
     return alt.layer(line, points, leads, names).properties(
-        height=_TREND_HEIGHT, padding={"left": 5, "top": 8, "bottom": 5, "right": min(room, 230)}
+        height=_TREND_HEIGHT, padding=_PADDING, usermeta=_measure_least(families)
     )
+
+
+def _measure_least(names: Sequence[str]) -> dict[str, int]:
+    """Pixels that lines need with these names at their ends; a phone scrolls beyond."""
+    return {"least_width": 225 + 7 * max((len(name) for name in names), default=0)}
 
 
 def _choose_points(frame: pl.DataFrame) -> set[str]:

@@ -217,5 +217,5 @@ def _make_environment(language: Language) -> Environment:
         interval=format_interval,
         change=format_change,
     )
-    environment.filters["number"] = lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}"
+    environment.filters["number"] = lambda value, digits=2: "–" if value is None else f"{value:z,.{digits}f}"
     return environment

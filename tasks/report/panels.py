@@ -180,14 +180,14 @@ def _write_value(cell: Cell, row: Mapping[str, Any], value: Any) -> Words:
 def _write_text(cell: Cell, row: Mapping[str, Any], value: Any) -> str:
     match cell.kind:
         case "number":
-            return f"{value:,.{cell.digits}f}"
+            return f"{value:z,.{cell.digits}f}"
         case "count":
             return f"{value:,.0f}"
         case "percent":
-            return f"{value * 100:.{cell.digits}f}%"
+            return f"{value * 100:z.{cell.digits}f}%"
         case "interval":
             high = row[cell.high]
-            return MISSING if high is None else f"{value:.{cell.digits}f} … {high:.{cell.digits}f}"
+            return MISSING if high is None else f"{value:z.{cell.digits}f} … {high:z.{cell.digits}f}"
         case "p":
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
         case "hash":

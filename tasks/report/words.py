@@ -26,7 +26,7 @@ _MOST_NAMED = 6
 
 def format_interval(low: float | None, high: float | None) -> str:
     """A 95% interval with one decimal, as in 81.2–85.6; a dash where there is none."""
-    return MISSING if low is None or high is None else f"{low:.1f}–{high:.1f}"
+    return MISSING if low is None or high is None else f"{low:z.1f}–{high:z.1f}"
 
 
 def format_rank_range(low: int | None, high: int | None) -> str:
@@ -40,8 +40,8 @@ def format_change(value: float | None, low: float | None, high: float | None) ->
     """A change with its sign and, if known, 95% interval: +1.20 (-0.4 to +2.8)."""
     if value is None:
         return MISSING
-    interval = "" if low is None or high is None else f" ({low:+.1f} … {high:+.1f})"
-    return f"{value:+.2f}{interval}"
+    interval = "" if low is None or high is None else f" ({low:+z.1f} … {high:+z.1f})"
+    return f"{value:+z.2f}{interval}"
 
 
 def describe_place(row: Mapping[str, Any], language: Language) -> str:

@@ -165,6 +165,12 @@ def test_a_number_without_an_end_is_no_setting(text: str, monkeypatch: pytest.Mo
         load_settings()
 
 
+def test_repeats_have_an_end_before_anything_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_REPEATS", "1000000")
+    with pytest.raises(UsageError, match=r"'repeats'.* less than or equal to 100"):
+        load_settings()
+
+
 @pytest.mark.parametrize("name", ["session_days", "question_s"])
 def test_a_deadline_has_a_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"PROCTOR_{name.upper()}", "1e12")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 # A text longer than this is cut on a terminal, so that one column does not push out all others.
 _LONGEST_CELL = 40
+_NOTHING = 1e-12
 _GAP = " │ "
 _printed: Counter[str] = Counter()
 # Whether the command that runs was asked for JSON.
@@ -137,12 +138,12 @@ def render_entries(result: Mapping[str, Any]) -> list[str]:
             lines.append(f"{label}: {len(value)}")
             lines += [f"  {render_value(item)}" for item in value]
         else:
-            lines.append(f"{label}: {render_value(value)}")
+            lines.append(f"{label}: {render_value(value, name)}")
     return lines
 
 
-def render_value(value: object) -> str:
-    """A value as a person would write it."""
+def render_value(value: object, name: str = "") -> str:
+    """A value, perhaps of a name, as a person would write it."""
     if value is None or value == "":
         return "–"
     if isinstance(value, bool):
@@ -151,11 +152,11 @@ def render_value(value: object) -> str:
         if not value:
             return "none"
         return ", ".join(
-            f"{str(name).replace('_', ' ')} {render_value(item)}" for name, item in value.items()
+            f"{str(key).replace('_', ' ')} {render_value(item, str(key))}" for key, item in value.items()
         )
     if isinstance(value, list | tuple):
         return ", ".join(render_value(item) for item in value) or "none"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{_drop_residue(value, name):.4g}" if isinstance(value, float) else str(value)
 
 
 def print_frame(frame: pl.DataFrame, *, format: str = "", title: str | None = None) -> None:
@@ -259,7 +260,7 @@ def draw_table(
     """
     order = [columns.index(name) for name in shown if name in columns]
     order += [place for place in range(len(columns)) if place not in order]
-    cells = {place: [_cell(row[place]) for row in rows] for place in order}
+    cells = {place: [_cell(row[place], columns[place]) for row in rows] for place in order}
     if width is not None:
         cells = {place: [_cut(cell, _LONGEST_CELL) for cell in column] for place, column in cells.items()}
     heads = {place: [columns[place]] for place in order}
@@ -351,13 +352,13 @@ def _page(text: str) -> bool:
     return True
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, name: str) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        # A p of 1e-15 is none of 0.
+        value = _drop_residue(value, name)
         return f"{value:.2f}" if abs(value) >= 0.01 or value == 0 else f"{value:.2g}"
     text = (
         json.dumps(value, ensure_ascii=False, default=render_plain)
@@ -366,6 +367,11 @@ def _cell(value: object) -> str:
     )
     # A line break would tear the row apart, and an escape sequence of a paper is nobody's to run.
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+
+
+def _drop_residue(value: float, name: str) -> float:
+    """The number, or 0 for what a subtraction of equals leaves; a p of 1e-15 is none of 0."""
+    return value if abs(value) >= _NOTHING or name.startswith("p_") else 0.0
 
 
 def _cut(text: str, width: int) -> str:
@@ -425,6 +431,9 @@ def to_number(value: Decimal) -> int | float:
 def ask(question: str, **options: Any) -> str:
     """The answer that is typed; options are those of `typer.prompt`."""
     _hear_interrupts()
+    if options.get("hide_input"):
+        # Without a default nothing typed is asked for again without a word; who asks says what is wrong with it.
+        options = {"default": "", "show_default": False} | options
     return str(typer.prompt(question, **options))
 
 

@@ -118,7 +118,7 @@ def report(sample: Sample = "") -> None:
     ]
     for name, one in found["labelled_by_models"].items():
         kappa = "undefined" if one["kappa"] is None else f"{one['kappa']:.3f}"
-        if one["kappa"] is not None:
+        if one["kappa_low"] is not None:
             kappa += f" ({one['kappa_low']:.3f} to {one['kappa_high']:.3f})"
         lines.append(f"{name} labelled {one['labelled']}; kappa with people on {one['compared']}: {kappa}.")
     lines += [

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 from tasks.questions.forms import VERSION as EXAM_PROMPT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tasks.models.registry import RegisteredModel
 
 # What makes a candidate answer otherwise; its address does not: a server may move.
 _IDENTITY = ("endpoint_model", "mode", "parameters")
 
 
-def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) -> str:
-    """The fingerprint of what this model would answer now, as JSON."""
+def describe_sitting(model: RegisteredModel, judging: Mapping[str, str] | None = None) -> str:
+    """The fingerprint of what this model would answer now, and how it would be judged, as JSON."""
     return json.dumps(
         {
             "endpoint": _hash(model.base_url),
@@ -28,8 +30,8 @@ def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) ->
             "mode": model.mode,
             "parameters": _hash(model.parameters),
             "exam_prompt": EXAM_PROMPT,
-            "judge_prompt": judge_prompt,
         }
+        | dict(judging or {})
         | ({"sees_pictures": True} if model.sees_pictures else {}),
         sort_keys=True,
     )

@@ -57,7 +57,7 @@ def plan_run(
     wishes: RunWishes,
     *,
     chance: Chance | None = None,
-    judge_prompt: str | None = None,
+    judging: Mapping[str, str] | None = None,
 ) -> RunPlan:
     """Preview a run; nothing is written.
 
@@ -68,7 +68,7 @@ def plan_run(
         bank: one version of the bank, or where it is read.
         wishes: which run it is and who sits it; a run that is published is returned as it is.
         chance: what the seed is mixed from, where the run is or was committed to before it is drawn; default a fresh secret.
-        judge_prompt: version of the judge's prompt, on which the reference's sittings depend, too.
+        judging: what judging rests on, by its name: the reference's sittings depend on it, too.
 
     Raises:
         GateError: the reference has reached a limit, or the former one is not registered; or the run waits for its draw.
@@ -137,7 +137,7 @@ def plan_run(
             model=model.name,
             user_id=f"candidate:{model.name}",
             organisation=aliases.get(key, key),
-            fingerprint=describe_sitting(model, judge_prompt),
+            fingerprint=describe_sitting(model, judging),
         )
 
     shares = read_shares(settings.set_shares, settings.disciplines)

@@ -10,13 +10,13 @@ from schemas import patterns as re
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import FREE_TYPES, Draft
 from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
-from tasks.ingest.content.section_answers import POINTS_BELOW
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import ITALIC, KINDS
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.words.answers import ANSWER_MARK
+from tasks.ingest.words.signs import POINTS_BELOW
 from tasks.questions import has_blank
 
 # So much of an option stands out in one that does, and at most so much in one that does not.

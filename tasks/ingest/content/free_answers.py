@@ -27,7 +27,7 @@ from tasks.ingest.words.answers import (
 )
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, task, truth_words
-from tasks.ingest.words.kinds import infer_free_type
+from tasks.ingest.words.kinds import computes, infer_free_type
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import asks_by_sign
 from tasks.questions import count_blanks, has_blank
@@ -123,6 +123,15 @@ def settle_free(
             take_unmarked(draft, body, language)
     elif is_answered or is_written_code(body):
         take_unmarked(draft, body, language)
+
+
+def settle_computed(drafts: Sequence[Draft]) -> None:
+    """Call a question of which no heading says its type a calculation where its answer is one."""
+    for draft in drafts:
+        is_told = draft.fine is not None and draft.fine.name not in _TELLS_LITTLE
+        is_open = draft.question_type == "short_answer" and not is_told and len(draft.answer) == 1
+        if is_open and computes(draft.stem, draft.answer[0]):
+            draft.question_type = "calculation"
 
 
 # beside a blank: what is to be written is more than fills it

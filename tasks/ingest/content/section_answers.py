@@ -31,6 +31,7 @@ from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, task, truth_word
 from tasks.ingest.words.labels import Label, counts_questions, read_number
 from tasks.ingest.words.points import BRACKETED
+from tasks.ingest.words.signs import POINTS_BELOW, SHOWS_BELOW
 from tasks.questions import count_blanks, has_blank
 
 _FILLED = re.compile(r"_+([^_\n]{1,40})_+")
@@ -245,10 +246,8 @@ _ASKS = re.compile(
     r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
     re.IGNORECASE,
 )
-_SHOWS_BELOW = r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given)\b"
-POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
 # what may be shown below, and may as well be asked about (`What is a hash table?`)
-_POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
+_POINTS_ON = re.compile(rf"{SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
 # below the marks of a part, `[7M]`, the next part stands
 _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")

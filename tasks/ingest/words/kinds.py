@@ -74,3 +74,21 @@ def infer_free_type(stem: str, material: str | None) -> str:
     if _ESSAY.search(first):
         return "essay"
     return "short_answer"
+
+
+# `70 + 1.28(10) = 82.8`, `v = s/t = 60/15 = 4 m/s`: signs of sums between numbers, and what they come to
+_SUM = re.compile(r"[\d)²³π]\s*[-−+×x*·∙/÷^]\s*[(√]?\d|\d\s*\(\d|√\(?\d")
+_COMES_TO = re.compile(r"[=≈]\s*[-−]?\s*[\d(√]")
+# `125 mL/hr`: one number with its unit
+_ONE_QUANTITY = re.compile(
+    r"[-−+≈~$€£¥]?\s*\d[\d.,]*\s*(?:%|°|[^\W\d_]{1,6}(?:\s?[/·]\s?[^\W\d_]{1,6}[²³]?)?)\.?"
+)
+_LEAST_NUMBERS = 2
+
+
+def computes(stem: str, answer: str) -> bool:
+    """Whether an answer comes of numbers: it shows a sum, or is a measure as others are given."""
+    if _SUM.search(answer) is not None and _COMES_TO.search(answer) is not None:
+        return True
+    is_measure = _ONE_QUANTITY.fullmatch(answer.strip()) is not None
+    return is_measure and len(_NUMERIC.findall(_MARKS.sub("", stem))) >= _LEAST_NUMBERS

@@ -11,6 +11,12 @@ from tasks.questions import fill_blanks, has_blank
 MARK: Final = r"(?:[?？؟]|;(?<=[\u0370-\u03ff];))(?!\w)"
 _MARK = re.compile(MARK)
 _LAST_MARK = re.compile(r"(?:[?？؟]|;(?<=[\u0370-\u03ff];))[)）\"”’»]?[\s.。:：]*$")
+# what a question says where a text, a list or a figure below belongs to it
+SHOWS_BELOW: Final = (
+    r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given)\b"
+    r"|(?i:\b(?:suivant|ci-dessous|siguiente|abajo|folgend|unten|seguinte|abaixo|seguente|sotto|следующ|ниже))"
+)
+POINTS_BELOW: Final = re.compile(SHOWS_BELOW, re.IGNORECASE)
 _GAP, _CLOSERS, _TAIL = "\0", " \t\r\n\u3000.。:：", 80
 
 

@@ -111,7 +111,9 @@ def pair_ratings(consensuses: pl.DataFrame, judgements: pl.DataFrame) -> pl.Data
     )
 
 
-def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) -> pl.DataFrame:
+def compute_calibration(
+    pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION, least_ratings: int | None = None
+) -> pl.DataFrame:
     """Rows of `calibration`: kappa by judge, prompt, candidate, round and weighting, of `pairs`."""
     rows: list[dict[str, object]] = []
     groups = pairs.sort("judge", "prompt_version", "model", "round", "session_id", "seq").group_by(
@@ -131,6 +133,7 @@ def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) 
                     "weighting": weighting,
                     **name_bounds("kappa", kappa),
                     "pair_count": len(people),
+                    "least_ratings": least_ratings,
                 }
             )
     return get_table("calibration").frame(rows)

@@ -76,11 +76,13 @@ class CalibrationSummary:
     is_new: bool
 
 
-def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None) -> CalibrationSummary:
+def calibrate_judges(
+    lake: Lake, registry: Registry, occasion: str | None = None, *, least_ratings: int | None = None
+) -> CalibrationSummary:
     """Compare every judge with the people of an occasion, and land what comes of it.
 
     By default it is the occasion drawn last. A response counts as soon as its consensus is settled; further
-    ratings replace the rows. Raises UsageError where nothing was drawn.
+    ratings replace the rows. `least_ratings` is kept with them: views read no settings. Raises UsageError where nothing was drawn.
     """
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
@@ -93,7 +95,7 @@ def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None
     consensuses = compute_consensuses(lake.read("calibration_ratings", {"occasion": name}))
     judgements = lake.read("calibration_judgements", {"occasion": name, "months": months})
     pairs = make_pairs(samples, consensuses, judgements, registry.models)
-    calibration = compute_calibration(pairs, occasion=name)
+    calibration = compute_calibration(pairs, occasion=name, least_ratings=least_ratings)
     styles = read_styles(lake, name, months)
     batches = []
     for number in samples["round"].unique().sort():

@@ -14,6 +14,7 @@ from tasks.statistics import Floats
 from tasks.statistics.agreement import (
     WEIGHTINGS,
     Bounded,
+    MaybeBounded,
     compute_kappa_interval,
     compute_mean,
     compute_share,
@@ -44,7 +45,7 @@ class MarksAgreement:
     step: float
     agreement: Bounded
     bias: Bounded | None
-    kappas: dict[str, Bounded | None]
+    kappas: dict[str, MaybeBounded | None]
 
 
 def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:

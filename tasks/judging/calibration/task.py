@@ -20,7 +20,9 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
     """Compare every judge with the people of an occasion; an empty one is that drawn last."""
     settings = load_settings()
     with open_lake(settings) as lake:
-        summary = calibrate_judges(lake, read_registry(settings.registry_path), occasion or None)
+        registry = read_registry(settings.registry_path)
+        least = settings.judge_ratings_gate
+        summary = calibrate_judges(lake, registry, occasion or None, least_ratings=least)
     return {
         "occasion": summary.occasion,
         "drawn_responses": summary.drawn,

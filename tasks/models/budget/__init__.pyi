@@ -7,6 +7,9 @@ from .accounts import read_run_account as read_run_account
 # Money that one piece of work may spend, shared by all its calls in this process.
 from .reservations import Budget as Budget
 
+# The operation, and its row, that forgets what a provider was counted to cost: calls without a limit are not counted.
+from .reservations import close_provider_budget as close_provider_budget
+
 # Cost in USD; null where a price or a count is unknown.
 from .reservations import compute_cost as compute_cost
 

@@ -23,11 +23,12 @@ from tasks.models.registry import RegisteredModel
 from warehouse.ledger.engine.leases.processes import is_dead, name_host
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.statements import Later
-from warehouse.ledger.engine.writer import name_budget_row
+from warehouse.ledger.engine.writer import LockedRow, Operation, name_budget_row
 from warehouse.ledger.money.budgets import (
     LEASE_S,
     SpendingAnswer,
     close_share,
+    delete_account,
     list_shares,
     name_provider_account,
     open_share,
@@ -236,6 +237,12 @@ def open_provider_budget(ledger: Ledger, model: RegisteredModel) -> SharedBudget
     if model.provider_budget_usd is None:
         return None
     return ProviderBudget(ledger, name_provider_account(model.provider), model.provider_budget_usd)
+
+
+def close_provider_budget(model: RegisteredModel) -> tuple[Operation[None], LockedRow]:
+    """The operation, and its row, that forgets what was counted: calls without a limit are not."""
+    account = name_provider_account(model.provider)
+    return lambda connection: delete_account(connection, account), name_budget_row(account)
 
 
 def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str) -> BudgetError:

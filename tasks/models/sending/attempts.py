@@ -183,6 +183,8 @@ def describe_done(
         stored["answered_by"] = outcome.answered_by
     if outcome.cached_tokens:
         stored["cached_tokens"] = outcome.cached_tokens
+    if model.is_simulated:
+        stored["is_simulated"] = True
     return FinishedCall(
         key,
         "done",

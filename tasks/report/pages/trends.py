@@ -112,7 +112,7 @@ def _show_release(source: Source) -> Panel:
 
 
 def _show_names(source: Source) -> Panel:
-    frame = source.run_named("answering_models", {})
+    frame = source.read_shown("answering_models")
     changed = frame.filter("is_new")
     finding = None
     if changed.height:

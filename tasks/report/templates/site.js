@@ -48,6 +48,7 @@
   }
   function draw(place, spec, finding) {
     place.setAttribute("aria-label", finding);
+    if (spec.usermeta) { place.style.minWidth = spec.usermeta.least_width + "px"; }
     // Colours of the page itself: the same drawing serves light, dark and print.
     spec.config = {
       background: "transparent", font: "Noto Sans, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif", aria: false,

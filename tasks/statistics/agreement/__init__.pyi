@@ -4,6 +4,9 @@ from .raters import compute_alpha as compute_alpha
 # An estimate with its 95% interval.
 from .bounds import Bounded as Bounded
 
+# An estimate with its 95% interval, whose ends are null where its error is not known.
+from .bounds import MaybeBounded as MaybeBounded
+
 # Two judges on the same responses: the difference of their agreement with people.
 from .bounds import compute_agreement_difference as compute_agreement_difference
 

@@ -16,15 +16,23 @@ _REACH = NormalDist().inv_cdf(1 - (1 - _CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True)
-class Bounded:
-    """An estimate with its 95% interval."""
+class MaybeBounded:
+    """An estimate with its 95% interval, whose ends are null where its error is not known."""
 
     value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Bounded(MaybeBounded):
+    """An estimate with its 95% interval."""
+
     low: float
     high: float
 
 
-def name_bounds(name: str, found: Bounded | None) -> dict[str, float | None]:
+def name_bounds(name: str, found: MaybeBounded | None) -> dict[str, float | None]:
     """An estimate as columns `NAME`, `NAME_low` and `NAME_high`, all null for none."""
     values = (None, None, None) if found is None else (found.value, found.low, found.high)
     return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
@@ -81,11 +89,12 @@ def _find_unseen(count: int) -> float:
 
 def compute_kappa_interval(
     first: Sequence[int], second: Sequence[int], category_count: int, weighting: Weighting = "none"
-) -> Bounded | None:
+) -> MaybeBounded | None:
     """Cohen's kappa with its large-sample interval (Fleiss and others 1969); null if undefined.
 
     Ratings are categories from 0. Where all agree that error is 0 and says nothing: the interval then reaches as far as a
-    share of disagreements could have stayed unseen.
+    share of disagreements could have stayed unseen. It is 0 also where a rater gave one category only, whatever the other gave, and where
+    two categories were always given the other way round: then no error is known, and there is no interval (as in R's irr: z is NaN).
     """
     count = len(first)
     if count == 0:
@@ -105,7 +114,9 @@ def compute_kappa_interval(
     margin = (weight @ columns)[:, None] + (rows @ weight)[None, :]
     inner = (weight * (1.0 - chance) - margin * (1.0 - observed)) ** 2
     spread = float((share * inner).sum()) - (observed * chance - 2.0 * chance + observed) ** 2
-    reach = _REACH * math.sqrt(max(spread, 0.0) / count) / (1.0 - chance) ** 2
+    if spread < _ALIKE:
+        return MaybeBounded(kappa, None, None)
+    reach = _REACH * math.sqrt(spread / count) / (1.0 - chance) ** 2
     return Bounded(kappa, max(-1.0, kappa - reach), min(1.0, kappa + reach))
 
 

@@ -7,6 +7,11 @@ import pty
 import sys
 import time
 
+import pytest
+import typer
+
+from deployments.command_line.printing import ask
+
 # Polars takes Ctrl-C over as soon as it computes.
 ASKS = """
 import polars
@@ -40,3 +45,11 @@ def test_ctrl_c_ends_a_question_at_once() -> None:
         if child:
             os.kill(child, 9)
             os.waitpid(child, 0)
+
+
+def test_an_empty_password_is_an_answer_of_which_the_caller_says_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = iter([""])
+    monkeypatch.setattr(f"{typer.prompt.__module__}.hidden_prompt_func", lambda _: next(asked))
+    assert ask("Password", hide_input=True) == ""

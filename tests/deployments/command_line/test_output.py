@@ -57,6 +57,13 @@ def test_values_are_written_as_people_write_them() -> None:
     numbers = [(1e-15,), (-0.00123,), (12.345,), (0.0,)]
     drawn = [line.strip() for line in draw_table(("p_value",), numbers)[2:]]
     assert drawn == ["1e-15", "-0.0012", "12.35", "0.00"]
+    # Elsewhere it is what a subtraction of equals leaves.
+    drawn = [line.strip() for line in draw_table(("change",), [*numbers, (-3.6e-15,)])[2:]]
+    assert drawn == ["0.00", "-0.0012", "12.35", "0.00", "0.00"]
+    assert render_entries({"reserved_usd": 3.6e-15, "p_value": 3.6e-15}) == [
+        "reserved usd: 0",
+        "p value: 3.6e-15",
+    ]
     result = {
         "calls": {"sent": 3, "replayed": 2},
         "landed_rows": {},

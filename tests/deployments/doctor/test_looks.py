@@ -392,8 +392,12 @@ def test_what_has_left_the_ledger_is_read_once_more_and_then_known_by_its_files(
         find_changed_sessions(ledger, lake, read.append, now.passed | now.passed_sets)
         with ledger.read() as connection:
             sets = int(connection.scalar(select(func.count()).select_from(t.sets)) or 0)
+        kept = Looked(lake).find_saved(looks._NAME, looks._FORM)
     # Of its one set it is always the turn.
     assert sum(read) == sets
+    # The set, and all that left together: no line for each session for ever.
+    assert kept is not None
+    assert len(kept["sessions"]) == 2
     assert list_wrong(home) == set()
     monkeypatch.setattr(contents, "examine_rows", examine_rows)
     with open_lake(home) as lake:

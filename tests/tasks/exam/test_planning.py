@@ -464,30 +464,35 @@ def test_bridges_chain_over_three_references_and_one_left_out_is_made_up_for(
     assert found == {frozenset({"rho", "sigma"}), frozenset({"sigma", "tau"})}
 
 
+JUDGING = {"judge_prompt": "1", "judge one": "known"}
+
+
 @pytest.mark.parametrize(
-    ("changes", "judge_prompt", "changed"),
+    ("changes", "judging", "changed"),
     [
-        ({"base_url": "http://127.0.0.1:10/v1"}, "1", ("endpoint",)),
-        ({"mode": "thinking"}, "1", ("mode",)),
-        ({"parameters": {"temperature": 1}}, "1", ("parameters",)),
-        ({}, "2", ("judge_prompt",)),
-        ({}, "1", None),
+        ({"base_url": "http://127.0.0.1:10/v1"}, JUDGING, ("endpoint",)),
+        ({"mode": "thinking"}, JUDGING, ("mode",)),
+        ({"parameters": {"temperature": 1}}, JUDGING, ("parameters",)),
+        ({}, JUDGING | {"judge_prompt": "2"}, ("judge_prompt",)),
+        # R would hold what one judge gave the reference beside what another gave the candidates.
+        ({}, JUDGING | {"judge one": "another"}, ("judge one",)),
+        ({}, JUDGING, None),
+        # Who judged before is the same.
+        ({}, JUDGING | {"judge two": "new"}, None),
     ],
 )
 def test_a_reference_answers_again_when_what_it_answered_with_has_changed(
     ledger: Ledger,
     tmp_path: Path,
     changes: dict[str, Any],
-    judge_prompt: str,
+    judging: dict[str, str],
     changed: tuple[str, ...] | None,
 ) -> None:
     settings_ = make_settings(tmp_path)
-    first = {"candidates": ["alpha"], "run_id": "a", "judge_prompt": "1"}
+    first = {"candidates": ["alpha"], "run_id": "a", "judging": JUDGING}
     publish(ledger, settings_, make_registry(ALPHA, BETA, RHO), make_bank(), **first)
     registry = make_registry(ALPHA, BETA, make_model("rho", roles=("reference",), **changes))
-    plan = publish(
-        ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", judge_prompt=judge_prompt
-    )
+    plan = publish(ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", judging=judging)
     again = [] if changed is None else [SetRenewal("rho", 1, changed)]
     assert list(plan.renewed) == again
     assert sets_of(plan, "rho") == ([] if changed is None else [1])
@@ -499,7 +504,7 @@ def test_a_reference_answers_again_when_what_it_answered_with_has_changed(
         make_bank(),
         candidates=["gamma"],
         run_id="c",
-        judge_prompt=judge_prompt,
+        judging=judging,
     )
     assert (third.renewed, sets_of(third, "gamma"), sets_of(third, "rho")) == ((), [1], [])
 

@@ -316,13 +316,13 @@ def plan_wished(
     bank: pl.DataFrame | BankRows,
     *,
     seed: str = "",
-    judge_prompt: str | None = None,
+    judging: Mapping[str, str] | None = None,
     **wishes: Any,
 ) -> RunPlan:
     """The plan of a run of real candidates in `MONTH`, unless the wishes say otherwise."""
     wished = RunWishes(**{"month": MONTH, "is_simulated": False, **wishes})
     chance = make_chance(seed) if seed else None
-    return plan_run(ledger, settings, registry, bank, wished, chance=chance, judge_prompt=judge_prompt)
+    return plan_run(ledger, settings, registry, bank, wished, chance=chance, judging=judging)
 
 
 def publish(

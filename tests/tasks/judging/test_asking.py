@@ -9,7 +9,7 @@ import pytest
 
 from schemas.errors import ContractError, UsageError
 from schemas.settings import Settings
-from tasks.judging.asking import describe_wordings, find_asking, list_judges
+from tasks.judging.asking import describe_judging, find_asking, list_judges
 from tasks.judging.kinds import JUDGES, ParsedJudgement
 from tasks.judging.prompts import REPLY_SCHEMA, render_judging_prompt
 from tasks.models.registry import read_registry
@@ -102,8 +102,16 @@ def test_what_a_references_sitting_rests_on_names_every_wording_in_use(
     path = tmp_path / "models.yaml"
     path.write_text(REGISTRY.replace("KIND", kind))
     registry: Any = read_registry(path)
-    assert describe_wordings(registry, Settings(home=tmp_path), is_simulated=True) == said
-    assert describe_wordings(registry, Settings(home=tmp_path), is_simulated=False) == "1"
+    settings = Settings(home=tmp_path)
+    found = describe_judging(registry, settings, is_simulated=True)
+    assert found.pop("judge_prompt") == said
+    assert describe_judging(registry, settings, is_simulated=False) == {"judge_prompt": "1"}
+
+    path.write_text(
+        REGISTRY.replace("KIND", kind).replace("roles: [judge]", "parameters: {seed: 1}, roles: [judge]", 1)
+    )
+    again = describe_judging(read_registry(path), settings, is_simulated=True)
+    assert [name for name, hashed in found.items() if again[name] != hashed] == [min(found)]
 
 
 @pytest.mark.parametrize("role", ["candidate", "reference"])

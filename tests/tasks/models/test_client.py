@@ -16,6 +16,7 @@ import pytest
 from deployments.model_server import RunningServer, build_answer_key
 from schemas.errors import RegistryError
 from schemas.settings import Settings
+from tasks.models.call_frames import read_call_frames
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.registry import RegisteredModel
@@ -32,7 +33,7 @@ from tests.tasks.models.simulation import (
     start_server,
 )
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.money.calls import read_call_rows
+from warehouse.ledger.money.calls import NewCall, read_call_rows, start_call
 
 
 def read_row(ledger: Ledger) -> dict[str, Any]:
@@ -225,7 +226,21 @@ def test_a_stream_gives_the_same_reply_as_a_reply_at_once(ledger: Ledger) -> Non
     assert streamed.call_key != whole.call_key
     with ledger.read() as connection:
         rows = read_call_rows(connection, ["session-1"])
-    assert [row["answered_by"] for row in rows] == ["sim", "sim"]
+    assert [(row["answered_by"], row["is_simulated"]) for row in rows] == [("sim", True), ("sim", True)]
+
+
+def test_a_call_that_failed_is_of_a_simulation_where_others_of_its_model_are(ledger: Ledger) -> None:
+    with start_server(sim={}) as server:
+        call_one(ledger, server.url)
+    with ledger.write() as connection:
+        for key, model in (("failed", "sim"), ("real", "alpha")):
+            start_call(connection, NewCall(key, "check", None, "session-1", "p", model))
+    (frame,) = read_call_frames(ledger, {"session-1": "2026-11"}).values()
+    assert sorted(frame.select("status", "model", "is_simulated").rows()) == [
+        ("done", "sim", True),
+        ("started", "alpha", None),
+        ("started", "sim", True),
+    ]
 
 
 def test_a_pause_asked_for_is_kept_by_every_call_to_the_provider(ledger: Ledger) -> None:

@@ -14,7 +14,14 @@ import pytest
 from schemas.errors import BudgetError, UsageError
 from schemas.settings import Settings
 from tasks.models.budget.accounts import raise_limit, read_run_account
-from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst_cost, open_budget
+from tasks.models.budget.reservations import (
+    Budget,
+    SharedBudget,
+    close_provider_budget,
+    compute_worst_cost,
+    open_budget,
+    open_provider_budget,
+)
 from tasks.models.client import ModelClient
 from tasks.models.registry.models import Registry
 from tests.paid_calls import count_calls
@@ -23,7 +30,7 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.budgets import list_shares, name_provider_account
+from warehouse.ledger.money.budgets import list_shares, name_provider_account, read_room
 from warehouse.ledger.money.calls import read_spent_usd
 
 SPENDER = """
@@ -72,9 +79,30 @@ def test_a_provider_may_be_paid_so_much_for_all_runs_together(ledger: Ledger) ->
         # With more of it in the registry what was refused is asked.
         outcomes, _ = call_all(ledger, server.url, requests, replace(model, provider_budget_usd=1.0))
         assert [one for one in outcomes if isinstance(one, BaseException)] == []
+        # What is paid while the field is taken out counts once it is put back.
+        call_all(ledger, server.url, [make_request(0, salt="between")])
+        call_all(ledger, server.url, [make_request(0, salt="after")], replace(model, provider_budget_usd=1.0))
     with ledger.read() as connection:
         paid = sum(read_spent_usd(connection, f"run-{number}") for number in range(3))
         assert read_run_account(ledger, account).spent_usd == pytest.approx(paid)
+
+
+def test_who_lets_an_account_go_gives_nobody_more(ledger: Ledger) -> None:
+    """A process that still works by a registry without the limit runs beside one that has it."""
+    with start_server() as server:
+        call_all(ledger, server.url, [make_request(number) for number in range(4)])
+        with ledger.read() as connection:
+            paid = read_spent_usd(connection, "run-1")
+        model = make_model(provider_budget_usd=2 * paid)
+        budget = open_provider_budget(ledger, model)
+        assert budget is not None
+        ledger.writer.submit(*close_provider_budget(model)).result()
+        with pytest.raises(BudgetError):
+            asyncio.run(budget.reserve(1.5 * paid))
+        account = name_provider_account(model.provider)
+        ledger.writer.submit(*close_provider_budget(model)).result()
+        with ledger.write() as connection:
+            assert read_room(connection, account, 2 * paid) == pytest.approx(paid)
 
 
 def test_what_one_has_set_aside_another_waits_for_and_what_it_spent_is_gone(ledger: Ledger) -> None:

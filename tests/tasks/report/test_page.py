@@ -415,9 +415,11 @@ def test_scores_stand_beside_other_benchmarks(odd_season: NamedQuery) -> None:
 def test_another_model_behind_the_same_name_is_told(odd_season: NamedQuery) -> None:
     def name(month: str, named: str, *, is_new: bool) -> dict[str, object]:
         row = {"month": month, "model": "alpha", "purpose": "exam", "answered_by": named, "call_count": 1}
+        row |= {"is_simulated": named == "trial"}
         return row | {"name_count": 1, "is_new": is_new, "first_at": NOON, "last_at": NOON}
 
     rows = [name("2025-06", "alpha-06", is_new=False), name("2025-07", "alpha-07", is_new=True)]
+    rows.append(name("2025-07", "trial", is_new=True))
 
     def run_named(query: str, params: dict[str, object]) -> pl.DataFrame:
         return pl.DataFrame(rows) if query == "answering_models" else odd_season(query, params)

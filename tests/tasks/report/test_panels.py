@@ -25,7 +25,7 @@ from tasks.report.pages.judges import read_judges
 from tasks.report.pages.method import read_commitments, read_method
 from tasks.report.pages.stability import read_stability
 from tasks.report.pages.trends import read_trends
-from tasks.report.panels import NamedQuery, Panel, Source, flatten_lists, write_rows
+from tasks.report.panels import Cell, NamedQuery, Panel, Source, flatten_lists, write_rows
 from tests.tasks.report.conftest import OpenSeason, ask, fill_trial
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, split_bank
@@ -372,3 +372,14 @@ def test_a_candidate_without_S_is_in_no_correlation_and_stops_no_page() -> None:
     (beside,) = find_panel(read_trends(Source(run_named)), "external").frame.iter_rows(named=True)
     assert beside["spearman_rho"] == pytest.approx(found["spearman_rho"])
     read_stability(Source(run_named))
+
+
+def test_what_a_subtraction_of_equals_leaves_is_shown_as_nothing() -> None:
+    title = ("", "")
+    cells = (
+        Cell("low", title, "interval", digits=1, high="low"),
+        Cell("share", title, "percent", digits=1),
+        Cell("gap", title, "number", digits=1),
+    )
+    frame = pl.DataFrame({"low": [-0.04], "share": [-3.6e-15], "gap": [-3.6e-15]})
+    assert read_text(Panel("panel", title, title, "query", frame, cells)) == [["0.0 … 0.0", "0.0%", "0.0"]]

@@ -171,6 +171,17 @@ def test_no_page_has_a_serious_finding_of_axe(site: Path, browser: Browser, addr
 @pytest.mark.long
 @needs_browser[0]
 @needs_browser[1]
+def test_a_phone_shows_the_lines_of_the_trend_with_their_names(site: Path, browser: Browser) -> None:
+    page, _ = open_page(browser, site / "trends.html", "#lang=en", 390)
+    page.wait_for_selector("[aria-labelledby='months'] .fig[data-is-drawn] svg")
+    cut = """place => { const seen = place.getBoundingClientRect().right;
+        return [...place.querySelectorAll('text')].filter(one => one.getBoundingClientRect().right > seen).map(one => one.textContent) }"""
+    assert page.eval_on_selector("[aria-labelledby='months']", cut) == []
+    page.close()
+
+
+@needs_browser[0]
+@needs_browser[1]
 def test_language_and_theme_stand_in_the_address_and_go_along(site: Path, browser: Browser) -> None:
     page, _ = open_page(browser, site / "judges.html")
     assert page.locator("h1").inner_text() == "裁判"

@@ -44,7 +44,7 @@ def test_intervals_of_kappa_hold_the_truth_as_often_as_they_say(weighting: str) 
     for _ in range(400):
         found = compute_kappa_interval(*mark(300), 4, weighting)  # type: ignore[arg-type]
         assert found is not None
-        held += found.low <= truth <= found.high
+        held += found.low is not None and found.high is not None and found.low <= truth <= found.high
     assert 0.92 <= held / 400 <= 0.975
 
 
@@ -52,9 +52,22 @@ def test_whole_agreement_is_not_certainty() -> None:
     found = compute_kappa_interval([0, 1, 2, 3] * 10, [0, 1, 2, 3] * 10, 4)
     assert found is not None
     assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low is not None
     assert 0.85 < found.low < 0.9
     assert compute_kappa_interval([3, 3], [3, 3], 4) is None
     assert compute_kappa_interval([], [], 4) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kappa"), [([2], [3], 0.0), ([2, 2], [1, 3], 0.0), ([0, 3], [3, 0], -1.0)]
+)
+def test_kappa_of_raters_who_do_not_vary_has_no_interval(
+    first: list[int], second: list[int], kappa: float
+) -> None:
+    found = compute_kappa_interval(first * 20, second * 20, 4)
+    assert found is not None
+    assert found.value == pytest.approx(kappa)
+    assert (found.low, found.high) == (None, None)
 
 
 def test_a_share_has_wilsons_interval() -> None:

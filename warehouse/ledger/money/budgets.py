@@ -46,11 +46,8 @@ _RUN: Final[BindParameter[str]] = bindparam("run")
 _HOLD: Final = HotStatement(
     select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == _RUN).with_for_update()
 )
-_SPENT: Final = (
-    select(func.coalesce(func.sum(run_budgets.c.spent_usd), _NOTHING))
-    .where(run_budgets.c.run_id == _RUN)
-    .scalar_subquery()
-)
+# Null where the account was let go meanwhile: nothing is set aside then, and who asked counts anew.
+_SPENT: Final = select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == _RUN).scalar_subquery()
 _HELD: Final = (
     select(func.coalesce(func.sum(_ALL.reserved_usd), _NOTHING)).where(_ALL.run_id == _RUN).scalar_subquery()
 )
@@ -185,6 +182,11 @@ def is_provider_account(account: str) -> bool:
     return account.startswith(_PROVIDER)
 
 
+def delete_account(connection: Connection, run_id: str) -> None:
+    """Forget what was spent of a budget: whoever asks next of it counts all calls once more."""
+    connection.execute(delete(run_budgets).where(run_budgets.c.run_id == run_id))
+
+
 def open_share(
     connection: Connection, run_id: str, holder: str, *, host: str, process_id: int, lease_s: float
 ) -> float:
@@ -193,17 +195,7 @@ def open_share(
     Returns what the run has spent so far. Costs of calls that were made without a budget count too; of a provider, those before its first share. Raises IntegrityError (a
     ConflictError outside) when two processes open the first share of a run at the same moment.
     """
-    spent = _lock(connection, run_id)
-    if not is_provider_account(run_id):
-        known = read_spent_usd(connection, run_id)
-    elif spent is None:
-        known = read_provider_spent_usd(connection, run_id.removeprefix(_PROVIDER))
-    else:
-        known = spent
-    if spent is None:
-        connection.execute(insert(run_budgets).values(run_id=run_id, spent_usd=known))
-    elif known > spent:
-        _write_spent(connection, run_id, known)
+    spent = _count_spent(connection, run_id)
     connection.execute(
         insert(budget_shares).values(
             run_id=run_id,
@@ -214,7 +206,7 @@ def open_share(
             expires_at=write_moment(read_lease_time(connection) + lease_s),
         )
     )
-    return known if spent is None else max(known, spent)
+    return spent
 
 
 def reserve_usd(
@@ -250,7 +242,8 @@ def reserve_usd(
 
 def read_room(connection: Connection, run_id: str, limit_usd: float) -> float:
     """What a run may still set aside (limit less spent and set aside); locks the run's row."""
-    spent = _lock(connection, run_id) or 0.0
+    spent = _lock(connection, run_id)
+    spent = _count_spent(connection, run_id) if spent is None else spent
     held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
         budget_shares.c.run_id == run_id
     )
@@ -301,6 +294,25 @@ def _lock(connection: Connection, run_id: str) -> float | None:
     query = select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id).with_for_update()
     found = connection.execute(query).scalar_one_or_none()
     return None if found is None else float(found)
+
+
+def _count_spent(connection: Connection, run_id: str) -> float:
+    """What was spent of a budget, its row locked.
+
+    It is counted by all calls where there is no row yet, and of a run always.
+    """
+    spent = _lock(connection, run_id)
+    if not is_provider_account(run_id):
+        known = read_spent_usd(connection, run_id)
+    elif spent is None:
+        known = read_provider_spent_usd(connection, run_id.removeprefix(_PROVIDER))
+    else:
+        known = spent
+    if spent is None:
+        connection.execute(insert(run_budgets).values(run_id=run_id, spent_usd=known))
+    elif known > spent:
+        _write_spent(connection, run_id, known)
+    return known if spent is None else max(known, spent)
 
 
 def _write_spent(connection: Connection, run_id: str, spent_usd: float) -> None:

@@ -206,10 +206,11 @@ def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> No
 
 
 def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapping]:
-    """The paid calls of these units, without prompt or reply but for the model's name in it."""
+    """The paid calls of these units, without prompt or reply but for whose it is."""
     query = select(
         *(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")),
         llm_calls.c.reply["answered_by"].as_string().label("answered_by"),
+        llm_calls.c.reply["is_simulated"].as_boolean().label("is_simulated"),
     )
     return [
         row

@@ -12,6 +12,7 @@ WITH named AS (
         purpose,
         answered_by,
         count(*) AS call_count,
+        coalesce(bool_or(is_simulated), false) AS is_simulated,
         min(started_at) AS first_at,
         max(started_at) AS last_at
     FROM llm_calls
@@ -31,7 +32,8 @@ SELECT
     min(first_at) OVER (PARTITION BY model, purpose, answered_by) = first_at
         AND min(first_at) OVER (PARTITION BY model, purpose) < first_at AS is_new,
     first_at,
-    last_at
+    last_at,
+    is_simulated
 FROM named
 QUALIFY month >= coalesce($from_month::VARCHAR, month)
 ORDER BY model, purpose, month, first_at, answered_by

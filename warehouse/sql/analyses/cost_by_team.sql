@@ -26,12 +26,11 @@ last_runs AS (
 
 owned AS (
     SELECT
-        c.*,
+        c.* EXCLUDE (is_simulated),
         CASE WHEN m.model IS NOT NULL THEN m.team ELSE l.team END AS team,
-        coalesce(r.is_simulated, s.model IS NOT NULL) AS is_simulated
+        coalesce(r.is_simulated, c.is_simulated, false) AS is_simulated
     FROM charged AS c
     LEFT JOIN runs AS r ON r.run_id = c.run_id
-    LEFT JOIN simulated_models AS s ON s.model = c.model
     LEFT JOIN models AS m ON m.run_id = c.run_id AND m.model = c.model
     LEFT JOIN last_runs AS l ON l.model = c.model
 )

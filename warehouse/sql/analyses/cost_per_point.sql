@@ -26,7 +26,8 @@ costs AS (
         count(r.cost_usd) AS priced_count,
         count(*) - count(r.cost_usd) AS unpriced_count
     FROM edition_sessions AS s
-    JOIN responses AS r ON r.session_id = s.session_id
+    JOIN runs AS o ON o.run_id = s.sat_in_run_id
+    JOIN responses AS r ON r.month = o.month AND r.session_id = s.session_id
     WHERE s.prompt_style = 'zero_shot'
         AND s.is_complete
         AND s.edition_id IN (SELECT edition_id FROM board)

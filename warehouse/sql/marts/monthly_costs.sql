@@ -13,8 +13,7 @@ SELECT
     coalesce(sum(c.cost_usd), 0) + coalesce(sum(c.extra_usd), 0) AS cost_usd,
     count(*) FILTER (c.cost_usd IS NULL) AS unpriced_count,
     quantile_cont(c.latency_ms, 0.5) AS median_latency_ms,
-    coalesce(r.is_simulated, s.model IS NOT NULL) AS is_simulated
+    coalesce(r.is_simulated, c.is_simulated, false) AS is_simulated
 FROM llm_calls AS c
 LEFT JOIN runs AS r ON r.run_id = c.run_id
-LEFT JOIN simulated_models AS s ON s.model = c.model
 GROUP BY ALL

@@ -1,6 +1,7 @@
 -- Which judge's stars are published for each run, and by which version of its prompt?
 -- One row per run that has judgements. First come judges that judged everything there was to judge in the run, among those
--- the one with the highest mean unweighted kappa against people (calibration of that version), then the alphabet.
+-- the one with the highest mean unweighted kappa against people (calibration of that version; on at least judge_ratings_gate
+-- responses before one on fewer), then the alphabet.
 -- A judge is chosen per run, so that a judge calibrated later does not take the stars from under a run it never judged;
 -- of several versions of its prompt counts the one with which the run was first judged in full (run_judges).
 -- A run that was published keeps the judge of its last edition.
@@ -10,7 +11,8 @@ WITH agreement AS (
         judge,
         split_part(prompt_version, '/', 1) AS prompt_wording,
         avg(kappa) AS mean_kappa,
-        sum(pair_count) AS rated_count
+        sum(pair_count) AS rated_count,
+        sum(pair_count) >= coalesce(max(least_ratings), 0) AS is_settled
     FROM calibration
     WHERE weighting = 'none' AND kappa IS NOT NULL
     GROUP BY judge, prompt_wording
@@ -33,5 +35,5 @@ QUALIFY row_number() OVER (
     PARTITION BY r.month, r.run_id
     ORDER BY
         coalesce(r.judge = e.judge AND r.prompt_wording = e.judge_prompt_version, false) DESC,
-        r.is_judged_in_full DESC, agreement.mean_kappa DESC NULLS LAST, r.judge
+        r.is_judged_in_full DESC, coalesce(agreement.is_settled, false) DESC, agreement.mean_kappa DESC NULLS LAST, r.judge
 ) = 1
