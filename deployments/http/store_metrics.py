@@ -125,7 +125,9 @@ class StoreMetrics(Collector):
         yield depth
         yield oldest
         workers = GaugeMetricFamily(
-            "proctor_processes_alive", "Processes that call models, by their leases.", labels=("host",)
+            "proctor_processes_alive",
+            "Processes at work, by their leases; workers that wait are none.",
+            labels=("host",),
         )
         for host, count in sorted(alive.items()):
             workers.add_metric((host,), count)

@@ -91,24 +91,25 @@ class Job(
 ):
     """A piece of work that one process at a time does.
 
-    It waits, or is held for a lease that is renewed.
+    It waits, or is held as long as the lease of its holder lasts (`process_leases`).
     """
 
     kind: str = column(40, "Kind of work: sit, judge, document, drift, errors, contamination.", key=True)
     name: str = column(300, "Which: a session, a judge's part of one, a run, a sample.", key=True)
-    run_id: str | None = column(80, "The run that any worker may help with; null for work of one process.")
-    lane: str = column(200, "Whom it asks: a provider, a judge. It is taken where there is room for it.")
-    place: int = column(about="The lowest is taken first.")
-    tries: int = column(about="Tries that failed.")
-    problem: str | None = column(about="Why the last try failed; null before one has.")
-    details: dict[str, Any] | None = column(
-        about="What it is begun with by another process; null for nothing."
+    run_id: str | None = column(
+        80, "The run that any worker may help with; null for work of one process.", default=None
     )
-    deferred_by: str = column(120, "The worker whose run put it here; empty for a command.")
-    holder: str | None = column(40, "Drawn by who holds it; null while it waits.")
-    host: str | None = column(255)
-    process_id: int | None = column()
-    expires_at: str | None = moment("End of the lease; null while it waits.")
+    lane: str = column(
+        200, "Whom it asks: a provider, a judge. It is taken where there is room for it.", default=""
+    )
+    place: int = column(about="The lowest is taken first.", default=0)
+    tries: int = column(about="Tries that failed.", default=0)
+    problem: str | None = column(about="Why the last try failed; null before one has.", default=None)
+    details: dict[str, Any] | None = column(
+        about="What it is begun with by another process; null for nothing.", default=None
+    )
+    deferred_by: str = column(120, "The worker whose run put it here; empty for a command.", default="")
+    holder: str | None = column(40, "Drawn by who holds it; null while it waits.", default=None)
 
 
 class FlowRun(

@@ -81,7 +81,7 @@ class BatchCall(LedgerRow, table="batch_calls", indexes=(Index("ix_batch_calls_c
 
 
 class StoredLease(LedgerRow, table="process_leases"):
-    """A process that makes calls, and until when unless it renews."""
+    """Whose calls and jobs are under way, and until when unless it renews."""
 
     holder: str = column(40, "Drawn for each client of models.", key=True)
     host: str = column(255)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from schemas.settings import Settings
-from tasks.exam.plan import RunPlan, read_plan
+from tasks.exam.plan import read_plan
 from tasks.exam.public.log import keep_public_log
 from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.models.budget import open_budget
-from tasks.models.registry import Registry, check_callable, read_registry
+from tasks.models.registry import check_callable, read_registry
 from tasks.running import Progress
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -21,23 +21,16 @@ def help_to_sit(ledger: Ledger, settings: Settings, run_id: str) -> dict[str, in
     registry = read_registry(settings.registry_path)
     # A host without a key helps nobody, and takes no session whose try it would use up.
     check_callable(registry.models[name] for name in plan.candidates if name in registry.models)
+
+    async def sit(progress: Progress) -> SittingReport:
+        budget = open_budget(ledger, plan.budget_usd, run_id)
+        async with ModelClient(ledger, settings, budget=budget) as client:
+            part = SittingPart(is_helping=True)
+            return await sit_sessions(
+                ledger, settings, registry, client, run_id, progress=lambda _: progress.advance(), part=part
+            )
+
     with Progress(f"help {run_id}: answers") as progress:
-        report = asyncio.run(_sit(ledger, settings, registry, plan, progress))
+        report = asyncio.run(sit(progress))
     keep_public_log(ledger, settings)
     return {"answers": report.answer_count}
-
-
-async def _sit(
-    ledger: Ledger, settings: Settings, registry: Registry, plan: RunPlan, progress: Progress
-) -> SittingReport:
-    budget = open_budget(ledger, plan.budget_usd, plan.run_id)
-    async with ModelClient(ledger, settings, budget=budget) as client:
-        return await sit_sessions(
-            ledger,
-            settings,
-            registry,
-            client,
-            plan.run_id,
-            progress=lambda _: progress.advance(),
-            part=SittingPart(is_helping=True),
-        )

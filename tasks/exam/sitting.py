@@ -9,7 +9,7 @@ session is one's at a time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -148,7 +148,7 @@ async def sit_sessions(
             )
             sitting = _Sitting(ledger, run_id, jobs, room, waiting, candidates)
             most = min(part.max_sessions, max(1, -(-len(waiting) // count_sharers(ledger))))
-            crew = sitting.gather(most, is_helping=part.is_helping)
+            crew = sitting.gather(most, names=None if part.is_helping else waiting)
             if part.is_helping:
                 await crew.work()
             else:
@@ -162,8 +162,6 @@ async def sit_sessions(
     if sum(counts.values()) == report.closed_count and not part.is_helping:
         close_run(ledger, run_id)
         report.is_run_closed = True
-    for fault in crew.faults:
-        raise fault
     return report
 
 
@@ -211,20 +209,13 @@ class _Sitting:
         self._pending: set[str] = set()
         self._stop = asyncio.Event()
 
-    def gather(self, most: int, *, is_helping: bool) -> Crew:
-        """What sits so many sessions at once; a helper leaves the last try to whoever conducts."""
+    def gather(self, most: int, *, names: Collection[str] | None) -> Crew:
+        """What sits so many sessions at once, of these or of all."""
         places = {
             one.lane: SESSIONS_PER_CALL * (one.model.max_concurrency or self._room.settings.call_concurrency)
             for one in self._candidates.values()
         }
-        crew = Crew(
-            self._jobs,
-            self._sit,
-            places,
-            most=most,
-            names=None if is_helping else list(self._rows),
-            most_tries=MOST_TRIES - is_helping,
-        )
+        crew = Crew(self._jobs, self._sit, places, most=most, names=names)
         self._stop = crew.stop
         return crew
 
@@ -254,7 +245,7 @@ class _Sitting:
 
         def is_ours() -> bool:
             nonlocal was_lost
-            was_lost = was_lost or not self._jobs.holds(name)
+            was_lost = was_lost or not self._jobs.holds(job)
             return not was_lost
 
         try:

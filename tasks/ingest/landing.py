@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import DocumentError, StoreError
+from schemas.ledger.engine import Job
 from schemas.questions import PICTURES, QUESTIONS
 from schemas.settings import Settings
 from schemas.table import Table
@@ -32,13 +32,13 @@ from tasks.ingest.removal import HELD, read_released
 from tasks.ingest.words.warnings import NOT_KEPT, NOT_READ
 from tasks.running import Progress
 from tasks.running.claiming import POLL_S
-from tasks.running.sharing import JobQueue
 from warehouse.lake import Batch, Lake, open_lake
+from warehouse.ledger.engine.leases.jobs import defer_jobs, end_jobs, take_jobs
+from warehouse.ledger.engine.leases.presence import Presence
 
 if TYPE_CHECKING:
     from tasks.ingest.documents import Source
     from tasks.ingest.second_reader import AssistanceSummary, Assistant
-    from tasks.running.sharing import JobQueue
     from warehouse.ledger.engine.ledger import Ledger
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
@@ -147,20 +147,21 @@ def land_sources(
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
     try:
-        with Progress("ingest: documents", len(sources)) as progress, ExitStack() as stack:
-            # Who asks for documents to be read again wants it done, whatever others do.
-            claims = None if ledger is None or again else stack.enter_context(JobQueue(ledger, CLAIM))
-            share = DocumentShare(claims, lambda hashes: _read_known(lake, hashes), 2 * count)
-            new = share.take(
-                _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
-            )
+        # Who asks for documents to be read again wants it done, whatever others do.
+        shared = None if again else ledger
+        with (
+            Progress("ingest: documents", len(sources)) as progress,
+            DocumentShare(shared, lambda hashes: _read_known(lake, hashes), 2 * count) as share,
+        ):
+            new = _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
             while True:
-                for chunk in _group(_count(parse_sources(new, options, count), progress)):
+                for chunk in _group(_count(parse_sources(share.take(new), options, count), progress)):
                     _land_chunk(lake, settings, chunk, summary, assistant, options, last_look)
                     share.release([str(one.path) for one in chunk])
-                if not share.has_left:
+                if not share.left:
                     break
-                new = share.take_left()
+                time.sleep(POLL_S)
+                new, share.left = iter(share.left), []
             summary.skipped += share.landed_by_others
             progress.advance(share.landed_by_others)
     finally:
@@ -320,66 +321,73 @@ def _list_batches(
     return batches
 
 
-CLAIM = "document"
+# Kind of the jobs, by the hash of the document.
+JOB = "document"
 
 
 class DocumentShare:
-    """The documents of one ingest that fall to this process.
+    """The documents of one ingest that fall to this process. A context manager.
 
     Args:
-        claims: of the kind `document`; null where nobody else can be at work.
+        ledger: where those that are being read are jobs; null where nobody else can be at work.
         list_landed: which of these hashes have landed by now.
-        group: documents claimed at once.
+        group: documents taken at once.
     """
 
     def __init__(
-        self, claims: JobQueue | None, list_landed: Callable[[Sequence[str]], set[str]], group: int
+        self, ledger: Ledger | None, list_landed: Callable[[Sequence[str]], set[str]], group: int
     ) -> None:
-        self._claims = claims
+        self._ledger = ledger
+        self._presence = None if ledger is None else Presence(ledger)
         self._list_landed = list_landed
         self._group = group
         self._names: dict[str, str] = {}
-        self._others: list[tuple[Source, str]] = []
+        # What others are, or were, reading.
+        self.left: list[tuple[Source, str]] = []
         self.landed_by_others = 0
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._presence is not None:
+            self._presence.close()
+
     def take(self, found: Iterator[tuple[Source, str]]) -> Iterator[Source]:
-        """Those of the documents that nobody else is reading; the others wait for `take_left`."""
+        """Those of the documents that nobody else is reading; the others are in `left`.
+
+        Those are there for the taking once who reads them has let go of them without landing them: it was killed, or could not read
+        them. Take them when everything taken before has landed and was let go of: otherwise two processes would wait for each
+        other.
+        """
         while group := list(islice(found, self._group)):
             yield from self._take_some(group)
 
-    def take_left(self) -> Iterator[Source]:
-        """What others were reading, once they have let go of it without landing it.
-
-        They were killed, or could not read it. Call it when everything taken before has landed and was let go of:
-        otherwise two processes would wait for each other.
-        """
-        left, self._others = self._others, []
-        yield from self._take_some(left)
-        if len(self._others) == len(left):
-            time.sleep(POLL_S)
-
-    @property
-    def has_left(self) -> bool:
-        """Whether others are, or were, reading some of the documents."""
-        return bool(self._others)
-
     def release(self, paths: Sequence[str]) -> None:
         """Let go of documents that have landed, by their paths."""
-        if self._claims is not None:
-            self._claims.end_named([self._names.pop(path) for path in paths])
+        self._end([self._names.pop(path) for path in paths if path in self._names])
 
     def _take_some(self, group: Sequence[tuple[Source, str]]) -> Iterator[Source]:
-        if self._claims is None:
+        if self._ledger is None or self._presence is None:
             yield from (source for source, _ in group)
             return
-        taken = self._claims.take_named([sha256 for _, sha256 in group])
+        waiting, holder = [Job(kind=JOB, name=sha256) for _, sha256 in group], self._presence.holder
+        with self._ledger.write() as connection:
+            defer_jobs(connection, waiting)
+            names = [job.name for job in waiting]
+            taken = {job.name for job in take_jobs(connection, holder, JOB, len(names), names=names)}
         # What another process landed between our first look at the lake and our claim is done.
         landed = self._list_landed(sorted(taken)) if taken else set()
-        self._claims.end_named(landed)
+        self._end(landed)
         self.landed_by_others += len(landed)
         for source, sha256 in group:
             if sha256 not in taken:
-                self._others.append((source, sha256))
+                self.left.append((source, sha256))
             elif sha256 not in landed:
                 self._names[str(source.path)] = sha256
                 yield source
+
+    def _end(self, names: Collection[str]) -> None:
+        if names and self._ledger is not None and self._presence is not None:
+            with self._ledger.write() as connection:
+                end_jobs(connection, JOB, names, self._presence.holder)

@@ -30,7 +30,7 @@ from tasks.ingest.second_reader import (
     read_assist_model,
 )
 from tasks.running import log
-from tasks.running.sharing import MOST_TRIES, JobQueue
+from tasks.running.sharing import MOST_TRIES
 from warehouse.lake import Lake
 from warehouse.ledger.engine.leases.jobs import (
     defer_jobs,
@@ -38,9 +38,10 @@ from warehouse.ledger.engine.leases.jobs import (
     give_back_jobs,
     is_held,
     list_jobs,
-    make_job,
     read_job,
+    take_jobs,
 )
+from warehouse.ledger.engine.leases.presence import Presence
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import now_text
@@ -129,15 +130,11 @@ def request_reading(
     It is asked for on the terms under which the model is registered now.
     """
     with ledger.write() as connection:
-        there = read_job(connection, REQUESTED, document_id)
-        if there is not None:
-            if there.details is not None or is_held(connection, there):
-                return False
-            # A process ended right after it had put an empty one there; nobody would ever take it up.
-            end_jobs(connection, REQUESTED, [document_id], there.holder)
+        if read_job(connection, REQUESTED, document_id) is not None:
+            return False
         add_entry(connection, _make_entry(document_id, person, _ASKED, model.name, address))
         details = {"model": model.name, "person": person, "terms": _hash_terms(model)}
-        defer_jobs(connection, [make_job(REQUESTED, document_id, details=details)])
+        defer_jobs(connection, [Job(kind=REQUESTED, name=document_id, details=details)])
     return True
 
 
@@ -148,7 +145,7 @@ def find_reading(ledger: Ledger, document_id: str) -> SecondReading | None:
     """
     with ledger.read() as connection:
         job = read_job(connection, REQUESTED, document_id)
-        if job is not None and job.details is not None:
+        if job is not None:
             return _describe_job(connection, job)
         last = access.read_last_entry(connection, ACTION, [document_id])
     if last is None:
@@ -160,8 +157,7 @@ def find_reading(ledger: Ledger, document_id: str) -> SecondReading | None:
 def list_under_way(ledger: Ledger) -> dict[str, SecondReading]:
     """The second readings that somebody asked for and that are not done, by document."""
     with ledger.read() as connection:
-        jobs = list_jobs(connection, REQUESTED)
-        return {job.name: _describe_job(connection, job) for job in jobs if job.details is not None}
+        return {job.name: _describe_job(connection, job) for job in list_jobs(connection, REQUESTED)}
 
 
 def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: str) -> dict[str, object]:
@@ -172,8 +168,8 @@ def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: 
     """
     outcomes: Counter[str] = Counter()
     for name in [document_id] if document_id else list_under_way(ledger):
-        with JobQueue(ledger, REQUESTED) as queue:
-            job = _take(ledger, queue, name)
+        with Presence(ledger) as presence:
+            job = _take(ledger, name, presence.holder)
             if job is None:
                 continue
             details = job.details or {}
@@ -182,7 +178,7 @@ def read_requested(lake: Lake, ledger: Ledger, settings: Settings, document_id: 
             _read(lake, ledger, settings, job, look)
             with ledger.write() as connection:
                 add_entry(connection, _make_entry(name, person, look.outcome, model))
-                end_jobs(connection, REQUESTED, [name], job.holder)
+                end_jobs(connection, REQUESTED, [name], presence.holder)
             outcomes[look.outcome] += 1
     return {"second_readings": dict(outcomes)}
 
@@ -232,21 +228,10 @@ class _LastLook:
         return "taken" if asked.taken else "kept"
 
 
-def _take(ledger: Ledger, queue: JobQueue, document_id: str) -> Job | None:
+def _take(ledger: Ledger, document_id: str, holder: str) -> Job | None:
     """The request, taken; None where there is none, or another process has it."""
-    if _find_request(ledger, document_id) is None or not queue.take_named([document_id]):
-        return None
-    job = _find_request(ledger, document_id)
-    if job is None:
-        # Another process was done with it meanwhile: what was taken is an empty one, put there by taking.
-        queue.end_named([document_id])
-    return job
-
-
-def _find_request(ledger: Ledger, document_id: str) -> Job | None:
-    with ledger.read() as connection:
-        job = read_job(connection, REQUESTED, document_id)
-    return None if job is None or job.details is None else job
+    with ledger.write() as connection:
+        return next(iter(take_jobs(connection, holder, REQUESTED, 1, names=[document_id])), None)
 
 
 def _describe_job(connection: Connection, job: Job) -> SecondReading:

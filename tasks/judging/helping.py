@@ -6,7 +6,7 @@ import asyncio
 
 from schemas.errors import ProctorError
 from schemas.settings import Settings
-from tasks.judging.controls import RunControls, find_begun_controls
+from tasks.judging.controls import RunControls
 from tasks.judging.judge import PutResponse, name_call
 from tasks.judging.kinds import JUDGES
 from tasks.judging.landing import JOB, RunJudging, name_lane, read_put_responses
@@ -15,41 +15,31 @@ from tasks.models import ModelClient
 from tasks.models.budget import open_budget
 from tasks.models.registry import read_registry
 from tasks.running import Progress
-from warehouse.lake import Lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.leases.jobs import list_jobs
 from warehouse.ledger.engine.ledger import Ledger
 
 
-def help_to_judge(ledger: Ledger, lake: Lake, settings: Settings, run_id: str) -> dict[str, int]:
+def help_to_judge(ledger: Ledger, settings: Settings, run_id: str) -> dict[str, int]:
     """Judge what waits of the run, by the judges it waits for, until nothing does; counts."""
-    with Progress(f"help {run_id}: judgements") as progress:
-        summary = asyncio.run(_judge(ledger, lake, settings, run_id, progress))
-    return {"judgements": summary.judged + summary.unparsed}
-
-
-async def _judge(
-    ledger: Ledger, lake: Lake, settings: Settings, run_id: str, progress: Progress
-) -> JudgingSummary:
+    models = read_registry(settings.registry_path).models.values()
     with ledger.read() as connection:
         lanes = {job.lane for job in list_jobs(connection, JOB, run_id)}
-    judges = [
-        model
-        for model in read_registry(settings.registry_path).models.values()
-        if "judge" in model.roles and name_lane(model) in lanes
-    ]
     summary = JudgingSummary()
-    budget = open_budget(ledger, settings.budget_usd, run_id)
-    async with ModelClient(ledger, settings, budget=budget) as client:
-        for judge in judges:
-            kind = judge.is_simulated
-            wanted = {"is_simulated": kind, "run_id": run_id, "judges": []}
-            sessions = lake.read("sessions_to_judge", wanted)
-            if sessions.is_empty():
-                continue
-            is_begun = run_id in find_begun_controls(ledger, lake, [judge], is_simulated=kind)
-            controls = RunControls(ledger, lake, run_id, settings.judge_controls, is_begun=is_begun)
-            await RunJudging(ledger, lake, client, sessions, controls, summary, progress).help(judge)
-    return summary
+
+    async def judge_waiting(lake: Lake, progress: Progress) -> None:
+        budget = open_budget(ledger, settings.budget_usd, run_id)
+        async with ModelClient(ledger, settings, budget=budget) as client:
+            for judge in (one for one in models if "judge" in one.roles and name_lane(one) in lanes):
+                wanted = {"is_simulated": judge.is_simulated, "run_id": run_id, "judges": []}
+                sessions = lake.read("sessions_to_judge", wanted)
+                if not sessions.is_empty():
+                    controls = RunControls(ledger, lake, run_id, settings.judge_controls)
+                    await RunJudging(ledger, lake, client, sessions, controls, summary, progress).help(judge)
+
+    with open_lake(settings) as lake, Progress(f"help {run_id}: judgements") as progress:
+        asyncio.run(judge_waiting(lake, progress))
+    return {"judgements": summary.judged + summary.unparsed}
 
 
 class CallFinder:

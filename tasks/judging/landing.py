@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 
@@ -34,10 +34,11 @@ from tasks.models.registry import RegisteredModel, Registry, read_registry
 from tasks.questions.pictures import tell_pictures
 from tasks.running import Progress
 from tasks.running.archives import bring_back
-from tasks.running.claiming import POLL_S, claim_work
+from tasks.running.claiming import POLL_S, claim_work, hold_if_free
 from tasks.running.sharing import IN_BATCHES, JobQueue, conduct
 from tasks.texts import refuse_erased
 from warehouse.lake import Batch, Lake
+from warehouse.ledger.engine.leases.presence import Presence
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.calls import find_call, read_call_rows
 
@@ -177,25 +178,15 @@ class RunJudging:
         if isinstance(self._client, BatchClient):
             lane = IN_BATCHES + lane
         units = {_name_unit(name, judge): name for name in waiting}
-
-        most, bad = _count_at_once(units), set[str]()
+        # What could not be judged is reported, and not tried again here.
+        failed = set[str]()
 
         def list_left() -> dict[str, str]:
             unjudged = set(self._list_unjudged(judge, waiting, is_named=True))
-            return {unit: lane for unit, name in units.items() if name in unjudged and unit not in bad}
-
-        async def refuse(names: list[str]) -> None:
-            # What could not be judged is reported, and not tried again here.
-            bad.update(names)
-            await jobs.end(names)
-
-        async def work() -> bool:
-            while taken := await jobs.take(most, lane, most_tries=None):
-                await self._judge_jobs(jobs, judge, units, taken, refuse)
-            return True
+            return {unit: lane for unit, name in units.items() if name in unjudged and unit not in failed}
 
         with JobQueue(self._ledger, JOB, self._run_id, is_conducting=True) as jobs:
-            await conduct(jobs, list_left, work)
+            await conduct(jobs, list_left, partial(self._judge_jobs, jobs, judge, lane, units, failed))
 
     def _keep_to_entry(self, judge: RegisteredModel, judged: Sequence[str]) -> None:
         """Let a judge judge all of a run by one entry, as a candidate answers by one.
@@ -229,27 +220,31 @@ class RunJudging:
     async def help(self, judge: RegisteredModel) -> None:
         """Judge what waits for the judge; what could not be is left to the process that conducts."""
         units = {_name_unit(name, judge): name for name in [name_controls(self._run_id), *self._months]}
-        most = _count_at_once(units)
         with JobQueue(self._ledger, JOB, self._run_id) as jobs:
-            refuse = partial(jobs.give_back, problem="Not every response of it could be judged.")
-            while taken := await jobs.take(most, name_lane(judge), most_tries=1):
-                await self._judge_jobs(jobs, judge, units, taken, refuse)
+            await self._judge_jobs(jobs, judge, name_lane(judge), units, None)
 
     async def _judge_jobs(
         self,
         jobs: JobQueue,
         judge: RegisteredModel,
+        lane: str,
         units: Mapping[str, str],
-        taken: Sequence[Job],
-        refuse: Callable[[list[str]], Awaitable[None]],
+        failed: set[str] | None,
     ) -> None:
-        """Judge what was taken; `refuse` is told what could not be judged."""
-        known = {job.name: units[job.name] for job in taken if job.name in units}
-        await self._judge_named(judge, list(known.values()))
-        left = set(self._list_unjudged(judge, list(known.values()), is_named=True))
-        done = [unit for unit, name in known.items() if name not in left]
-        await jobs.end(done)
-        await refuse(sorted({job.name for job in taken} - set(done)))
+        """Judge what waits, a few at a time; what could not be judged is noted, or waits again."""
+        most = max(1, min(SESSIONS_PER_READ, -(-len(units) // SHARES)))
+        while taken := await jobs.take(most, lane):
+            known = {job.name: units[job.name] for job in taken if job.name in units}
+            await self._judge_named(judge, list(known.values()))
+            left = set(self._list_unjudged(judge, list(known.values()), is_named=True))
+            done = {unit for unit, name in known.items() if name not in left}
+            rest = {job.name for job in taken} - done
+            if failed is None:
+                await jobs.give_back(rest, "Not every response of it could be judged.")
+            else:
+                failed |= rest
+                done |= rest
+            await jobs.end(done)
 
     async def _judge_named(self, judge: RegisteredModel, names: Sequence[str]) -> None:
         """Judge those that have not landed: another process may have, before the job was taken."""
@@ -265,11 +260,12 @@ class RunJudging:
 
     async def resolve_alone(self, chain: Sequence[RegisteredModel], *, is_simulated: bool) -> None:
         """The same as `resolve` without asking a judge again; another process that asks is awaited."""
-        with JobQueue(self._ledger, JOB) as jobs:
-            while not jobs.take_named([self._run_id]):  # noqa: ASYNC110 - no event reaches over processes
-                await asyncio.sleep(POLL_S)
-            await self.resolve(chain, is_simulated=is_simulated, asks_again=False)
-            jobs.end_named([self._run_id])
+        while True:
+            with hold_if_free(self._ledger, Job(kind=JOB, name=self._run_id)) as held:
+                if isinstance(held, Presence):
+                    await self.resolve(chain, is_simulated=is_simulated, asks_again=False)
+                    return
+            await asyncio.sleep(POLL_S)
 
     async def resolve(
         self, chain: Sequence[RegisteredModel], *, is_simulated: bool, asks_again: bool
@@ -369,11 +365,6 @@ class RunJudging:
         return read_unparsed(
             self._lake, sorted(set(self._months.values())), run_id=self._run_id, is_simulated=is_simulated
         )
-
-
-def _count_at_once(units: Collection[str]) -> int:
-    """How many of these are judged at once, so that something is left for other processes."""
-    return max(1, min(SESSIONS_PER_READ, -(-len(units) // SHARES)))
 
 
 def name_occasions(

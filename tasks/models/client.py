@@ -25,7 +25,6 @@ from schemas.errors import BudgetError, MislabelledError, ProctorError
 from schemas.settings import Settings
 from tasks.models.budget import Budget, SharedBudget, close_provider_budget, open_provider_budget
 from tasks.models.picture_parts import SentPicture, attach_pictures
-from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel, close_registry
 from tasks.models.replies import QUOTA_CODES, SIMULATED_FINGERPRINT, Failure, compute_status
@@ -43,6 +42,7 @@ from tasks.models.sending import (
     get_limiter,
     reserve_in_all,
 )
+from warehouse.ledger.engine.leases.presence import Presence
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row

@@ -13,7 +13,7 @@ from dataclasses import asdict, fields
 from types import TracebackType
 from typing import Any, Final, Self
 
-from schemas.errors import RegistryError
+from schemas.errors import BudgetError, RegistryError
 from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.models.budget import open_budget
@@ -104,30 +104,23 @@ async def _make_calls(ledger: Ledger, settings: Settings, run_id: str) -> int:
 
             async def make(job: Job) -> bool:
                 nonlocal made
-                try:
-                    model, request = _read_call(job, registry)
-                except RegistryError as error:
-                    # Others may make it, and the calls of other models may fare alike: this host leaves them all.
-                    crew.faults.append(error)
-                    crew.stop.set()
-                    return False
+                model, request = _read_call(job, registry)
                 # Who needs the reply makes a call that failed here, and reports it; where nobody does, nothing is left of it.
                 with suppress(CallFailed):
                     await client.complete(model, request)
                 made += 1
                 return True
 
-            crew = Crew(jobs, make, _list_places(registry, settings))
+            places = _list_places(registry, settings)
+            # Of what cannot be asked here others may ask, and the calls of other models may fare alike: this host leaves them all.
+            crew = Crew(jobs, make, places, ends_by=(BudgetError, RegistryError))
             quiet_since = time.monotonic()
             while time.monotonic() - quiet_since < _PATIENCE_S:
                 before = made
-                if not await crew.work():
-                    break
+                await crew.work()
                 if made > before:
                     quiet_since = time.monotonic()
                 await asyncio.sleep(POLL_S)
-    for fault in crew.faults:
-        raise fault
     return made
 
 

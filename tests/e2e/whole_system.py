@@ -218,13 +218,15 @@ class WholeSystem:
     def list_holders(self, kind: str) -> dict[str, set[str]]:
         """Which jobs each worker's processes hold, by its name."""
         from warehouse.ledger.engine.leases.jobs import list_jobs
+        from warehouse.ledger.engine.leases.processes import read_lease
 
         pids = {name: worker.list_pids() for name, worker in self.workers.items()}
         held: dict[str, set[str]] = {name: set() for name in self.workers}
         with open_ledger(self.settings.ledger_address) as ledger, ledger.read() as connection:
             for job in list_jobs(connection, kind):
+                lease = read_lease(connection, job.holder or "")
                 for name, own in pids.items():
-                    if job.process_id in own:
+                    if lease is not None and lease.process_id in own:
                         held[name].add(job.name)
         return held
 

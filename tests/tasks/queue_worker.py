@@ -15,17 +15,17 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 from deployments.flow_runs.server import do_jobs
+from schemas.ledger.engine import Job
 from schemas.settings import Settings, load_settings
 from tasks.running import Progress
 from tasks.running.claiming import hold_if_free
-from tasks.running.sharing import WORKER, WORKER_VARIABLE
+from tasks.running.sharing import WORKER_VARIABLE
 from tests.tasks.judging.calibration.watching import watch
 from tests.tasks.judging.kit import judge_landed
 from tests.tasks.league.world import play
 from tests.tasks.shared_run import RUN, _sit, fork_context
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import make_job
-from warehouse.ledger.engine.leases.processes import name_host
+from warehouse.ledger.engine.leases.processes import WORKER, name_host
 from warehouse.ledger.engine.opening import open_ledger
 
 _CLONE_NEWUTS = 0x04000000
@@ -89,6 +89,6 @@ def _ask(settings: Settings, what: str) -> None:
 
 def _help(settings: Settings, name: str) -> None:
     """Take jobs until it is killed."""
-    with open_ledger(settings.ledger_address) as ledger, hold_if_free(ledger, make_job(WORKER, name)):
+    with open_ledger(settings.ledger_address) as ledger, hold_if_free(ledger, Job(kind=WORKER, name=name)):
         while True:
             do_jobs(settings, name)

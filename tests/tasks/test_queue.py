@@ -182,7 +182,7 @@ def measure_rate(postgresql: PostgresqlServer, folder: Path, names: list[str]) -
 
 def count_sitting(ledger: Ledger) -> int:
     with ledger.read() as connection:
-        return len({job.process_id for job in list_jobs(connection, "sit", RUN) if job.holder is not None})
+        return len({job.holder for job in list_jobs(connection, "sit", RUN)} - {None})
 
 
 @pytest.mark.long

@@ -29,6 +29,7 @@ from deployments.flow_runs.server.local_server import read_state
 from deployments.flow_runs.server.named_server import PrefectServer
 from deployments.home import check_host
 from schemas.errors import ProctorError, UsageError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.exam import help_to_sit
 from tasks.judging import help_to_judge
@@ -36,9 +37,9 @@ from tasks.models import CALL, help_with_calls
 from tasks.running.claiming import hold_if_free
 from tasks.running.flow_runs.record import as_deployment, recorded_run
 from tasks.running.notices import read_recipients
-from tasks.running.sharing import CONDUCTED, IN_BATCHES, MOST_TRIES, WORK_POOL, WORKER, WORKER_VARIABLE
-from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import free_jobs, give_back_jobs, list_waiting, make_job, read_job
+from tasks.running.sharing import CONDUCTED, IN_BATCHES, MOST_TRIES, WORK_POOL, WORKER_VARIABLE
+from warehouse.ledger.engine.leases.jobs import give_back_jobs, list_waiting, read_job
+from warehouse.ledger.engine.leases.processes import WORKER
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -122,6 +123,8 @@ LINGER_S: Final = 20.0
 MOST_VAIN: Final = 3
 # What this host could not do (a key is missing, a budget spent) is tried again after so long.
 REST_S: Final = 60.0
+# How to help with a run, by the kind of the jobs that wait.
+_HELPERS: Final = {"sit": help_to_sit, "judge": help_to_judge, CALL: help_with_calls}
 
 
 def start_helping(settings: Settings, name: str) -> None:
@@ -132,12 +135,25 @@ def start_helping(settings: Settings, name: str) -> None:
             with (
                 suppress(ProctorError),
                 open_ledger(settings.ledger_address) as ledger,
-                hold_if_free(ledger, make_job(WORKER, name)),
+                hold_if_free(ledger, Job(kind=WORKER, name=name)),
             ):
-                _look_for_ever(ledger, name)
+                while True:
+                    _await_and_help(ledger, name)
             time.sleep(LOOK_EVERY_S)
 
     threading.Thread(target=work, name="look-for-jobs", daemon=True).start()
+
+
+def _await_and_help(ledger: Ledger, name: str) -> None:
+    """Wait until something waits, and have it done in a process of its own."""
+    while not _find_jobs(ledger, name):
+        time.sleep(LOOK_EVERY_S)
+    command = [sys.executable, "-m", "deployments.cli", "worker", "--only-jobs", "--name", name]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    atexit.register(process.terminate)
+    code = process.wait()
+    atexit.unregister(process.terminate)
+    time.sleep(REST_S if code else LOOK_EVERY_S)
 
 
 def do_jobs(settings: Settings, name: str = "") -> tuple[dict[str, int], bool]:
@@ -166,66 +182,40 @@ def do_jobs(settings: Settings, name: str = "") -> tuple[dict[str, int], bool]:
                     return dict(done), bool(left)
                 time.sleep(LOOK_EVERY_S / 2)
                 continue
-            counts = _try(ledger, settings, *key)
+            counts: dict[str, int] = {}
+            try:
+                counts = _do(ledger, settings, *key)
+            except ProctorError as error:
+                log.warning("%s of %s could not be helped with: %s", *key, error)
+                time.sleep(LOOK_EVERY_S)
             done.update(counts)
             vain[key] = 0 if any(counts.values()) else vain[key] + 1
             quiet_since = time.monotonic()
 
 
-def _try(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str, int]:
-    """What was done; nothing where this host cannot help, which the log says."""
-    try:
-        return _do(ledger, settings, kind, run_id)
-    except ProctorError as error:
-        log.warning("%s of %s could not be helped with: %s", kind, run_id, error)
-        time.sleep(LOOK_EVERY_S)
-        return {}
+def _find_jobs(ledger: Ledger, name: str) -> list[tuple[str, str]]:
+    """The kinds and runs of which jobs wait for this worker."""
+    with ledger.write() as connection:
+        return list_waiting(connection, worker=name, closed_lanes=IN_BATCHES, most_tries=MOST_TRIES)
 
 
 def _do(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str, int]:
     """Help with a run, or conduct it; returns what was done."""
-    if kind == CONDUCTED:
-        with ledger.read() as connection:
-            job = read_job(connection, CONDUCTED, run_id)
-        if job is None or job.details is None:
-            return {}
-        # A home of before leagues were conducted has the parameters of a month alone.
-        flow = job.details.get("flow", "monthly")
-        try:
-            with as_deployment(flow):
-                run_flow(flow, **job.details.get("parameters", job.details))
-        except ProctorError as error:
-            # Where it failed before it was conducted, the job waits still: it is not tried for ever.
-            with ledger.write() as connection:
-                give_back_jobs(connection, CONDUCTED, [run_id], None, problem=str(error))
-            raise
-        return {"conducted": 1}
-    with recorded_run("help", f"help-{run_id}"):
-        if kind == "sit":
-            return help_to_sit(ledger, settings, run_id)
-        if kind == CALL:
-            return help_with_calls(ledger, settings, run_id)
-        with open_lake(settings) as lake:
-            return help_to_judge(ledger, lake, settings, run_id)
-
-
-def _find_jobs(ledger: Ledger, name: str) -> list[tuple[str, str]]:
-    """The kinds and runs of which jobs wait for this worker.
-
-    Those whose holder is gone wait again.
-    """
-    with ledger.write() as connection:
-        free_jobs(connection)
-        return list_waiting(connection, worker=name, closed_lanes=IN_BATCHES, most_tries=MOST_TRIES)
-
-
-def _look_for_ever(ledger: Ledger, name: str) -> None:
-    command = [sys.executable, "-m", "deployments.cli", "worker", "--only-jobs", "--name", name]
-    while True:
-        while not _find_jobs(ledger, name):
-            time.sleep(LOOK_EVERY_S)
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-        atexit.register(process.terminate)
-        code = process.wait()
-        atexit.unregister(process.terminate)
-        time.sleep(REST_S if code else LOOK_EVERY_S)
+    if kind != CONDUCTED:
+        with recorded_run("help", f"help-{run_id}"):
+            return _HELPERS[kind](ledger, settings, run_id)
+    with ledger.read() as connection:
+        job = read_job(connection, CONDUCTED, run_id)
+    if job is None or job.details is None:
+        return {}
+    # A home of before leagues were conducted has the parameters of a month alone.
+    flow = job.details.get("flow", "monthly")
+    try:
+        with as_deployment(flow):
+            run_flow(flow, **job.details.get("parameters", job.details))
+    except ProctorError as error:
+        # Where it failed before it was conducted, the job waits still: it is not tried for ever.
+        with ledger.write() as connection:
+            give_back_jobs(connection, CONDUCTED, [run_id], None, problem=str(error))
+        raise
+    return {"conducted": 1}

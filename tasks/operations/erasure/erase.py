@@ -35,7 +35,7 @@ from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
 from warehouse.ledger.engine.copies.purging import purge_ledger
 from warehouse.ledger.engine.leases.clock import Time, read_time
-from warehouse.ledger.engine.leases.jobs import free_jobs, withdraw_jobs
+from warehouse.ledger.engine.leases.jobs import withdraw_jobs
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.moments import now_text
@@ -240,7 +240,6 @@ def _erase_run(
     body = describe_publicly(connection, erasure, plan.sessions)
     erasures.write_erasure(connection, erasure, answers)
     # What waits to be asked may show an answer, also where who held it is gone; it is put there again where it is needed.
-    free_jobs(connection, CALL)
     withdraw_jobs(connection, CALL)
     if body is not None:
         add_public_entry(connection, KIND, body)

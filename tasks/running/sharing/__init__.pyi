@@ -25,9 +25,6 @@ from .queue import JobQueue as JobQueue
 # Processes that share a run now: this one, and one for every other worker of the installation.
 from .queue import count_sharers as count_sharers
 
-# Kind of the job that a worker holds while it lives.
-from .queue import WORKER as WORKER
-
 # Where `proctor worker` says to what it starts which worker it is on.
 from .queue import WORKER_VARIABLE as WORKER_VARIABLE
 

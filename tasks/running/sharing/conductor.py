@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from schemas.ledger.engine import Job
 from schemas.settings import load_settings
 from tasks.running.claiming import hold_if_free
-from warehouse.ledger.engine.leases.jobs import make_job
 from warehouse.ledger.engine.opening import open_ledger
 
 CONDUCTED = "conduct"
@@ -32,6 +32,7 @@ def conducting(run_id: str, flow: str, /, **parameters: Any) -> Iterator[None]:
         return
     if parameters.get("month") == "":
         parameters["month"] = datetime.now(UTC).strftime("%Y-%m")
-    job = make_job(CONDUCTED, run_id, run_id, details={"flow": flow, "parameters": parameters})
+    details = {"flow": flow, "parameters": parameters}
+    job = Job(kind=CONDUCTED, name=run_id, run_id=run_id, details=details)
     with open_ledger(load_settings().ledger_address) as ledger, hold_if_free(ledger, job):
         yield

@@ -19,14 +19,15 @@ from schemas.settings import Settings, load_settings
 from tasks.ingest import (
     Assistant,
     IngestOptions,
+    SecondReading,
     ingest_documents,
+    list_under_way,
     parse_document,
     read_assist_model,
     read_requested_paper,
     request_reading,
 )
 from tasks.running.flow_runs.record import as_deployment
-from tasks.running.sharing import JobQueue
 from tests.deployments.web.conftest import Desk, MakeDesk, Reviewer
 from tests.fresh import copy_home
 from tests.tasks.ingest.builders import write
@@ -35,7 +36,8 @@ from tests.tasks.ingest.test_assistance import UNNUMBERED, make_reply, serve
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.copies.files import restore_ledger
-from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
+from warehouse.ledger.engine.leases.jobs import list_jobs
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.tables import access_log, llm_calls
 
@@ -452,27 +454,18 @@ def test_what_another_process_has_just_ended_is_not_read_again(
     with start_server(writer={"kind": "generator"}) as server:
         room = make_room(server.url)
         assert room.request()
-        take = JobQueue.take_named
 
-        def take_late(queue: JobQueue, names: Any) -> set[str]:
+        def list_late(ledger: Ledger) -> dict[str, SecondReading]:
             """As long after the request was seen as another process takes to read the paper."""
-            monkeypatch.setattr(JobQueue, "take_named", take)
+            seen = list_under_way(ledger)
             assert read_requested_paper(room.document_id)["second_readings"] == {"taken": 1}
-            return take(queue, names)
+            return seen
 
-        monkeypatch.setattr(JobQueue, "take_named", take_late)
-        assert read_requested_paper(room.document_id)["second_readings"] == {}
+        monkeypatch.setattr("tasks.ingest.requested_reading.list_under_way", list_late)
+        assert read_requested_paper("")["second_readings"] == {}
     assert room.list_codes() == ["asked", "taken"]
     with room.desk.ledger.read() as connection:
         assert list_jobs(connection, "second reading") == []
-
-
-def test_an_empty_request_that_a_dead_process_left_does_not_stand_in_the_way(make_room: MakeRoom) -> None:
-    room = make_room("http://127.0.0.1:9/v1")
-    with room.desk.ledger.write() as connection:
-        defer_jobs(connection, [make_job("second reading", room.document_id)])
-    assert room.request() and not room.request()
-    assert room.state()["state"] == "waiting"
 
 
 def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(

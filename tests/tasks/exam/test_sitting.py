@@ -19,6 +19,7 @@ import pytest
 
 from deployments.exam_api import create_app
 from schemas.errors import BudgetError, ProctorError, RegistryError, UsageError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.exam import http_calls
 from tasks.exam.closed.closing import close_run
@@ -30,7 +31,7 @@ from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.running.claiming import claim_work, hold_if_free
-from tasks.running.sharing import WORKER, JobQueue
+from tasks.running.sharing import JobQueue
 from tests.hunts import tries
 from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.doors import serve_app
@@ -44,7 +45,8 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warm import ROOT, WarmProcess
-from warehouse.ledger.engine.leases.jobs import list_jobs, make_job
+from warehouse.ledger.engine.leases.jobs import list_jobs
+from warehouse.ledger.engine.leases.processes import WORKER
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log
@@ -68,7 +70,7 @@ def crowd(ledger: Ledger, tmp_path: Path) -> World:
 
 def leave_one_try(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session that failed once stays open."""
-    for module in ("tasks.exam.sitting", "tasks.running.sharing.crew"):
+    for module in ("tasks.exam.sitting", "tasks.running.sharing.crew", "tasks.running.sharing.queue"):
         monkeypatch.setattr(f"{module}.MOST_TRIES", 1)
 
 
@@ -143,7 +145,7 @@ def test_where_several_share_a_run_each_holds_its_part_of_the_sessions(
 
     with ExitStack() as stack:
         for number in range(1, sharers):
-            stack.enter_context(hold_if_free(crowd.ledger, make_job(WORKER, f"host-{number}")))
+            stack.enter_context(hold_if_free(crowd.ledger, Job(kind=WORKER, name=f"host-{number}")))
         report = sit(crowd, Watching(delay_s=0.001))
     assert (report.closed_count, report.answer_count) == (12, 72)
     assert max(held) == most
@@ -354,11 +356,11 @@ def test_a_session_whose_claim_was_not_renewed_in_time_is_sat_again_however_ofte
     holds = JobQueue.holds
     lost: set[int] = set()
 
-    def lose_now_and_then(jobs: JobQueue, name: str) -> bool:
+    def lose_now_and_then(jobs: JobQueue, job: Job) -> bool:
         if len(client.requests) % 2 == 0 and len(lost) < 3:
             lost.add(len(lost))
             return False
-        return holds(jobs, name)
+        return holds(jobs, job)
 
     monkeypatch.setattr(JobQueue, "holds", lose_now_and_then)
     assert sit(world, client, models=["alpha"]).is_complete

@@ -107,6 +107,8 @@ def test_what_an_ingest_that_was_killed_had_begun_is_read_by_the_other(home: Pat
 
 def list_readers(ledger: Any) -> set[int]:
     from warehouse.ledger.engine.leases.jobs import list_jobs
+    from warehouse.ledger.engine.leases.processes import read_lease
 
     with ledger.read() as connection:
-        return {job.process_id for job in list_jobs(connection, "document") if job.process_id is not None}
+        leases = [read_lease(connection, job.holder or "") for job in list_jobs(connection, "document")]
+        return {lease.process_id for lease in leases if lease is not None}

@@ -16,6 +16,7 @@ import pytest
 
 from deployments.model_server import RunningServer
 from schemas.errors import RegistryError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.gscore.cgeval import answer_and_land, import_questions
 from tasks.models import CALL, CallReply, CallRequest, SharedClient, compute_call_key, help_with_calls
@@ -26,7 +27,7 @@ from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job, withdraw_jobs
+from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, withdraw_jobs
 from warehouse.ledger.engine.opening import open_ledger
 
 RUN = "league/one"
@@ -122,8 +123,8 @@ def put_calls(settings: Settings, *, count: int) -> None:
     model = read_registry(settings.registry_path).get("sim")
     requests = [make_request(number) for number in range(count)]
     waiting = [
-        make_job(
-            CALL, compute_call_key(model, request, model.parameters), RUN, lane=model.lane,
+        Job(
+            kind=CALL, name=compute_call_key(model, request, model.parameters), run_id=RUN, lane=model.lane,
             details={"model": "sim", "request": asdict(request), "budget_usd": 10.0},
         )
         for request in requests
@@ -217,7 +218,7 @@ def test_who_waits_is_told_when_another_process_did_the_job_and_what_nobody_wait
             async with Turns(JobQueue(ledger, CALL, RUN, is_conducting=True), {"near": 1}) as turns:
                 waits = [asyncio.create_task(wait_for(turns, name, "far")) for name in ("a", "b")]
                 with JobQueue(ledger, CALL, RUN) as other:
-                    while len(await other.list_names()) < 2:  # noqa: ASYNC110 - it stands in a database
+                    while len(await other.list_holders()) < 2:  # noqa: ASYNC110 - it stands in a database
                         await asyncio.sleep(0.01)
                     assert [job.name for job in await other.take(1, "far")] == ["a"]
                     await wait_for(turns, "c", "near")
@@ -227,7 +228,7 @@ def test_who_waits_is_told_when_another_process_did_the_job_and_what_nobody_wait
                     waits[1].cancel()
                     await asyncio.gather(*waits, return_exceptions=True)
                     assert told == ["c", "a"]
-                    assert await other.list_names() == {"b"}
+                    assert set(await other.list_holders()) == {"b"}
             with ledger.read() as connection:
                 assert list_jobs(connection, CALL) == []
 

@@ -6,22 +6,32 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from schemas.errors import StoreError
-from tasks.running.claiming import claims
-from tasks.running.claiming.claims import claim_work
+from schemas.ledger.engine import Job
+from tasks.running.claiming import claim_work
 from tests.warehouse.test_lake_postgres import server as postgres
 from tests.warm import ROOT, WarmProcess
-from warehouse.ledger.engine.leases.jobs import read_job
+from warehouse.ledger.engine.leases import presence
+from warehouse.ledger.engine.leases.jobs import hold_job, list_jobs, read_job
+from warehouse.ledger.engine.leases.processes import (
+    WORKER,
+    close_lease,
+    count_live_processes,
+    name_host,
+    open_lease,
+)
+from warehouse.ledger.engine.ledger import Connection
 from warehouse.ledger.engine.opening import open_ledger
 
 __all__ = ["postgres"]
 
 HOLDER = """
 import sys, time
-from tasks.running.claiming.claims import claim_work
+from tasks.running.claiming import claim_work
 from warehouse.ledger.engine.opening import open_ledger
 with open_ledger(sys.argv[1]) as ledger, claim_work(ledger, "judge", "run-1", what="judging run-1"):
     print("held", flush=True)
@@ -96,16 +106,57 @@ def test_the_claim_of_a_process_that_was_killed_here_is_taken_over_at_once(
 def test_a_claim_is_renewed_while_the_work_goes_on_and_expires_when_it_is_not(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "LEASE_S", 0.6)
+    monkeypatch.setattr(presence, "LEASE_S", 0.6)
     with open_ledger(url) as first, open_ledger(url) as second:
         with claim_work(first, "judge", "run-1", what="judging"):
             time.sleep(1.5)
             with pytest.raises(StoreError), claim_work(second, "judge", "run-1", what="judging"):
                 raise AssertionError("two hold it")
         # Another host's claim, which nobody renews.
-        monkeypatch.setattr(claims, "renew_jobs", lambda *_, **__: True)
-        monkeypatch.setattr(claims, "LEASE_S", 0.2)
+        monkeypatch.setattr(presence, "renew_lease", lambda *_, **__: True)
+        monkeypatch.setattr(presence, "LEASE_S", 0.2)
         with claim_work(first, "judge", "run-1", what="judging"):
             time.sleep(0.4)
             with claim_work(second, "judge", "run-1", what="judging"):
                 pass
+
+
+def test_who_was_taken_for_dead_is_told_and_goes_on_under_another_name(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "LEASE_S", 0.6)
+    with open_ledger(url) as ledger, presence.Presence(ledger) as own:
+        first = own.holder
+        with ledger.write() as connection:
+            assert hold_job(connection, Job(kind="judge", name="run-1"), first) is None
+            close_lease(connection, first)
+        while own.has(first):
+            time.sleep(0.02)
+        assert own.holder != first
+        with pytest.raises(StoreError, match="has taken over judging"):  # noqa: SIM117 - what raises is its end
+            with claim_work(ledger, "judge", "run-1", what="judging"):
+                with ledger.write() as connection:
+                    close_lease(connection, read_holder(connection))
+                # As long as it takes to renew what is there no more.
+                time.sleep(0.6)
+        with ledger.read() as connection:
+            assert read_holder(connection) == ""
+
+
+def read_holder(connection: Connection) -> str:
+    """Who holds the one job."""
+    (job,) = list_jobs(connection, "judge")
+    return job.holder or ""
+
+
+def test_a_process_counts_once_whatever_it_holds_and_a_worker_that_waits_does_not(url: str) -> None:
+    with open_ledger(url) as ledger:
+        with ledger.write() as connection:
+            # As if it were another process.
+            open_lease(connection, "worker", host="far", process_id=1, lease_s=90.0)
+            hold_job(connection, Job(kind=WORKER, name="w1"), "worker")
+        with claim_work(ledger, "judge", "run-1", what="judging"), ledger.write() as connection:
+            assert count_live_processes(connection) == {name_host(): 1}
+            for number in (2, 2, 3):
+                open_lease(connection, str(uuid4()), host="far", process_id=number, lease_s=90.0)
+            assert count_live_processes(connection) == {name_host(): 1, "far": 2}

@@ -77,6 +77,11 @@ open_ledger(url).close()
 
 Rows = dict[str, list[dict[str, Any]]]
 
+# What says who was at work when a ledger of the form was left: nobody is when it is opened.
+LEFT: Mapping[str, Mapping[str, set[str]]] = {
+    "1001": {"jobs": {"holder", "host", "process_id", "expires_at"}},
+}
+
 
 def write_form(form: str, server: PostgresqlServer, folder: Path) -> None:
     """Keep the tables of the code as those of that form: for whoever adds a step."""
@@ -183,13 +188,17 @@ def spell(found: Mapping[str, Any]) -> str:
     return repr({**found, "dialect_options": options})
 
 
-def find_losses(before: Rows, after: Rows) -> list[str]:
-    """Tables whose rows of before are not there as they were; columns may have been added."""
-    return [
-        name
-        for name, rows in before.items()
-        if not all(any(row.items() <= found.items() for found in after.get(name, [])) for row in rows)
-    ]
+def find_losses(before: Rows, after: Rows, left: Mapping[str, set[str]] = {}) -> list[str]:
+    """Tables whose rows of before are not there as they were.
+
+    Columns may have been added, or be `left` out.
+    """
+    losses = []
+    for name, rows in before.items():
+        kept = [{key: row[key] for key in row.keys() - left.get(name, set())} for row in rows]
+        if not all(any(row.items() <= found.items() for found in after.get(name, [])) for row in kept):
+            losses.append(name)
+    return losses
 
 
 def write_step(folder: Path, dies_in: str = "") -> Path:
@@ -235,11 +244,11 @@ def test_a_ledger_of_every_form_is_opened_with_every_row(tmp_path: Path, form: s
     open_ledger(f"sqlite:///{path}").close()
     after = {**read_rows(f"sqlite:///{path}"), **read_rows(f"sqlite:///{name_exam_file(path)}")}
     assert after.keys() == metadata.tables.keys()
-    assert find_losses(before, after) == []
+    assert find_losses(before, after, LEFT.get(form, {})) == []
     for file, other in ((path, new), (name_exam_file(path), name_exam_file(new))):
         assert describe(f"sqlite:///{file}") == describe(f"sqlite:///{other}")
     # The comparison would have found something.
-    assert find_losses(before, after | {"users": after["users"][1:]}) == ["users"]
+    assert find_losses(before, after | {"users": after["users"][1:]}, LEFT.get(form, {})) == ["users"]
 
 
 def check_step(before: Rows, *addresses: str) -> None:
@@ -295,7 +304,7 @@ def test_a_ledger_of_every_form_on_postgresql_is_opened_with_every_row(tmp_path:
             open_ledger(url).close()
             after = read_rows(url)
             assert after.keys() == metadata.tables.keys()
-            assert find_losses(before, after) == []
+            assert find_losses(before, after, LEFT.get(form, {})) == []
             assert describe(url) == new
         with next_release(write_step(tmp_path / "steps")):
             open_ledger(url).close()

@@ -23,8 +23,10 @@ import pytest
 from sqlalchemy import Connection, Engine, event, func, select
 
 from schemas.errors import StoreAway, StoreError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings, load_settings
 from tasks.running import hide_content
+from tests.warehouse.ledger.held import hold_elsewhere
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
@@ -32,7 +34,7 @@ from warehouse.lake import open_lake
 from warehouse.lake.faults import find_absence, translate_error
 from warehouse.ledger.engine.commits import mark_transaction
 from warehouse.ledger.engine.leases import clock
-from warehouse.ledger.engine.leases.jobs import Worker, hold_job, is_held, list_jobs, make_job
+from warehouse.ledger.engine.leases.jobs import is_held, list_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
@@ -367,7 +369,7 @@ def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
     url = server.new_ledger_url()
 
     def take(connection: Connection, name: str) -> None:
-        hold_job(connection, make_job("judge", name), Worker("a", "far", 1, 0.1))
+        hold_elsewhere(connection, Job(kind="judge", name=name), name, lease_s=0.1)
 
     with open_ledger(url) as ledger, ledger.write() as connection:
         take(connection, "before")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "1001"
+HEAD = "1002"
 # On a server: held by whoever makes or changes tables, until its transaction ends.
 LOCK_FORM = "SELECT pg_advisory_xact_lock(720173)"
 

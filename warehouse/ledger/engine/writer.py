@@ -135,9 +135,9 @@ class GroupCommitWriter:
         self._queue.put(_Work(operation, future, row, copy_context(), is_awaited, is_of_ledger))
         return future
 
-    def run(self, operation: Operation[T]) -> T:
+    def run(self, operation: Operation[T], row: LockedRow = _NO_ROW) -> T:
         """Run one operation and wait until it is durable."""
-        future = self.submit(operation)
+        future = self.submit(operation, row)
         try:
             return future.result()
         except BaseException as error:

@@ -15,12 +15,11 @@ from uuid import uuid4
 
 from schemas.errors import ProctorError, is_interruption
 from schemas.settings import is_home, load_settings
-from tasks.running.claiming import LEASE_S
 from tasks.running.counts import compute_counts
 from tasks.running.log_lines import RunName, find_run, running
 from tasks.running.notices import deliver
+from warehouse.ledger.engine.leases.presence import LEASE_S, Renewal
 from warehouse.ledger.engine.leases.processes import name_host
-from warehouse.ledger.engine.leases.renewal import Renewal
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import StartedRun as StartedRun
 from warehouse.ledger.engine.runs.flow_runs import (

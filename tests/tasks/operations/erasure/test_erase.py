@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
-from schemas.ledger.engine import Backup
+from schemas.ledger.engine import Backup, Job
 from schemas.settings import Settings, load_settings
 from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
@@ -54,8 +54,8 @@ from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.copies.backups import note_backup
 from warehouse.ledger.engine.leases.clock import Time
-from warehouse.ledger.engine.leases.jobs import Worker, defer_jobs, list_jobs, make_job, take_jobs
-from warehouse.ledger.engine.leases.processes import name_host
+from warehouse.ledger.engine.leases.jobs import hold_job, list_jobs
+from warehouse.ledger.engine.leases.processes import name_host, open_lease
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
@@ -418,11 +418,10 @@ def test_what_the_policy_is_about_to_erase_is_not_borrowed_by_one_run_after_the_
 def test_a_call_whose_process_was_killed_is_erased_with_the_answer_that_it_shows(settings: Settings) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    killed = Worker("killed", name_host(), gone.pid, 90.0)
     asked = {"request": {"messages": [{"role": "user", "content": MARKERS[0]}]}}
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        defer_jobs(connection, [make_job(CALL, "a", "drift/autumn/2026-12", details=asked)])
-        assert len(take_jobs(connection, killed, CALL, 1)) == 1
+        open_lease(connection, "killed", host=name_host(), process_id=gone.pid, lease_s=90.0)
+        hold_job(connection, Job(kind=CALL, name="a", run_id="drift/autumn/2026-12", details=asked), "killed")
     erase(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         assert list_jobs(connection, CALL) == []

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings, load_settings
 from tasks.models import CALL
 from tasks.operations.erasure import erase as erasing
@@ -41,7 +42,7 @@ from warehouse.lake import open_lake
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine.exam_role import grant_role
 from warehouse.ledger.engine.leases.clock import Time
-from warehouse.ledger.engine.leases.jobs import defer_jobs, make_job
+from warehouse.ledger.engine.leases.jobs import defer_jobs
 from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 
@@ -139,10 +140,8 @@ def test_nothing_is_left_on_postgresql_and_in_an_object_store(tmp_path: Path) ->
         )
         make_judged_home(settings, open_lake)
         with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-            defer_jobs(
-                connection,
-                [make_job(CALL, "a", "drift/autumn/2026-12", details={"request": {"content": MARKERS[0]}})],
-            )
+            asked = {"request": {"content": MARKERS[0]}}
+            defer_jobs(connection, [Job(kind=CALL, name="a", run_id="drift/autumn/2026-12", details=asked)])
 
         def find_held() -> set[str]:
             client = store.client()

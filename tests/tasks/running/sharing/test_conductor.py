@@ -34,7 +34,7 @@ def test_a_run_is_conducted_once_and_waits_for_another_process_only_when_its_own
             with ledger.write() as connection:
                 with monkeypatch.context() as patch:
                     patch.setattr(
-                        "warehouse.ledger.engine.leases.jobs.is_dead", lambda _host, _process: is_dead
+                        "warehouse.ledger.engine.leases.processes.is_dead", lambda _host, _process: is_dead
                     )
                     free_jobs(connection)
                 waiting = list_waiting(connection, worker="host-1", closed_lanes="batches ", most_tries=2)

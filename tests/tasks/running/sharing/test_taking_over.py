@@ -8,13 +8,15 @@ import pytest
 
 from deployments.flow_runs.server import do_jobs
 from deployments.home import create_home
+from schemas.ledger.engine import Job
 from schemas.settings import Settings, load_settings
 from tasks.running.sharing import CONDUCTED
 from tests.tasks.test_call_jobs import FOUR, claim, start_candidates
+from tests.warehouse.ledger.held import hold_elsewhere
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
 from warehouse.ledger.engine import tables as t
-from warehouse.ledger.engine.leases.jobs import Worker, defer_jobs, hold_job, list_jobs, make_job
+from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs
 from warehouse.ledger.engine.opening import open_ledger
 
 pytestmark = pytest.mark.service
@@ -46,7 +48,7 @@ def test_what_cannot_be_conducted_is_reported_and_not_tried_for_ever(
     create_home(home)
     with open_ledger(home.ledger_address) as ledger:
         with ledger.write() as connection:
-            defer_jobs(connection, [make_job(CONDUCTED, "one", "one", details=details)])
+            defer_jobs(connection, [Job(kind=CONDUCTED, name="one", run_id="one", details=details)])
         # No budget is set, and nobody looks at what a deployment spends.
         do_jobs(home, "w1")
         assert do_jobs(home, "w1") == ({}, False)
@@ -66,12 +68,12 @@ def test_who_conducts_in_the_place_of_another_waits_until_all_that_it_held_has_l
     claim({"home": home.home, "ledger_url": home.ledger_address}, run_count=1)
     create_home(home)
     begun = {"flow": "league", "parameters": {"league_id": "one"}}
-    gone = [Worker(f"gone-{lease_s}", "elsewhere", 7, lease_s) for lease_s in (0.0, 5.0)]
+    conducted = Job(kind=CONDUCTED, name="league/one", run_id="league/one", details=begun)
     with open_ledger(home.ledger_address) as ledger, start_candidates(5) as server:
         monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
         with ledger.write() as connection:
-            hold_job(connection, make_job(CONDUCTED, "league/one", "league/one", details=begun), gone[0])
-            hold_job(connection, make_job("league", "one"), gone[1])
+            hold_elsewhere(connection, conducted, "gone first", lease_s=0.0)
+            hold_elsewhere(connection, Job(kind="league", name="one"), "gone last", lease_s=5.0)
         assert do_jobs(home, "w1") == ({"conducted": 1}, False)
         with open_lake(home, read_only=True) as lake:
             assert lake.query("SELECT count(*) FROM league_rounds").item() == len(FOUR) * 2

@@ -1,4 +1,4 @@
-"""Processes that make calls, with leases that tell others whose work is under way."""
+"""Processes at work, with leases that tell others whose calls and jobs are under way."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ import platform
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
 
 from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
 from warehouse.ledger.engine.moments import write_moment
-from warehouse.ledger.engine.tables import process_leases
+from warehouse.ledger.engine.tables import jobs, process_leases
 
 # Leases that ran out so long ago are removed: nobody asks for a lease that is not there in another way.
 _KEPT_S = 86_400.0
 # Inode of the name space of processes that every Linux begins with (PROC_PID_INIT_INO).
 _FIRST_SPACE = 0xEFFFFFFC
+# Kind of the job that a worker holds while it lives.
+WORKER: Final = "worker"
 
 
 class ProcessLease(NamedTuple):
-    """A process that makes calls."""
+    """A process at work."""
 
     host: str
     process_id: int
@@ -39,9 +41,12 @@ def read_lease(connection: Connection, holder: str) -> ProcessLease | None:
 
 
 def count_live_processes(connection: Connection) -> dict[str, int]:
-    """Processes whose lease lasts, by host."""
+    """Processes at work whose lease lasts, by host; workers that wait are left out."""
     now = write_moment(read_lease_time(connection))
-    query = select(process_leases.c.host, func.count()).where(process_leases.c.expires_at >= now)
+    processes = func.count(process_leases.c.process_id.distinct())
+    idle = select(jobs.c.holder).where(jobs.c.kind == WORKER, jobs.c.holder.is_not(None))
+    alive = (process_leases.c.expires_at >= now, process_leases.c.holder.not_in(idle))
+    query = select(process_leases.c.host, processes).where(*alive)
     return {
         str(host): int(count) for host, count in connection.execute(query.group_by(process_leases.c.host))
     }
@@ -60,18 +65,24 @@ def open_lease(connection: Connection, holder: str, *, host: str, process_id: in
     )
 
 
-def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> None:
-    """Hold the lease for another span, even run out, unless the work was taken over."""
-    connection.execute(
-        update(process_leases)
-        .where(process_leases.c.holder == holder)
-        .values(expires_at=write_moment(read_lease_time(connection) + lease_s))
-    )
+def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> bool:
+    """Hold the lease for another span, even run out; false where another process has ended it."""
+    expires_at = write_moment(read_lease_time(connection) + lease_s)
+    mine = process_leases.c.holder == holder
+    return connection.execute(update(process_leases).where(mine).values(expires_at=expires_at)).rowcount > 0
 
 
 def close_lease(connection: Connection, holder: str) -> None:
-    """End it: what the process left under way is anybody's."""
-    connection.execute(delete(process_leases).where(process_leases.c.holder == holder))
+    """End it: what the process left under way is anybody's, and its jobs wait again.
+
+    Nobody's transaction is waited for: who renews the lease, or ends a job, at this moment is left to it.
+    """
+    lease = select(process_leases.c.holder).where(process_leases.c.holder == holder)
+    ending = process_leases.c.holder.in_(lease.with_for_update(skip_locked=True))
+    connection.execute(delete(process_leases).where(ending))
+    held = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == holder, ~lease.exists())
+    free = tuple_(jobs.c.kind, jobs.c.name).in_(held.with_for_update(skip_locked=True, of=jobs))
+    connection.execute(update(jobs).where(free).values(holder=None))
 
 
 @cache
