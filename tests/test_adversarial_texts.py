@@ -9,9 +9,11 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from itertools import product
+from types import ModuleType
 
 import pytest
 
+from schemas import patterns
 from tasks.exam import extract_answer
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.formats import LONGEST_RUN, limit_runs
@@ -20,7 +22,7 @@ from tasks.league.parsing import parse_ranking, parse_scores
 from tasks.models.reading import parse_json_object
 from tasks.questions import BareQuestion, Option
 from tests.benchmarks.ingest_mutations import read_lines
-from tests.benchmarks.pattern_hunt import BOUNDED, RUNS, SINGLE, WORDS, Found, find_patterns
+from tests.benchmarks.pattern_hunt import BOUNDED, RUNS, SINGLE, WORDS, Found, _walk_module, find_patterns
 from tests.benchmarks.pattern_hunt import find_steep as find_patterns_steep
 from tests.tasks.judging.kit import parse_judgement, parse_label
 
@@ -109,6 +111,12 @@ def test_the_hunt_finds_a_pattern_that_backtracks_and_passes_one_that_does_not()
 
     assert hunt(r"(?:a+)+b") == hunt(r"\s+$") == ["search"]
     assert hunt(r"(?:a++)b") == []
+
+
+def test_the_hunt_finds_a_pattern_that_waits_to_be_used() -> None:
+    module = ModuleType("papers")
+    vars(module)["PLACES"] = {"first": patterns.compile(r"\s+$", re.IGNORECASE)}
+    assert list(_walk_module(module)) == [("PLACES", re.compile(r"\s+$", re.IGNORECASE))]
 
 
 @pytest.mark.long

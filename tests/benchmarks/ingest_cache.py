@@ -20,8 +20,10 @@ from unittest.mock import patch
 
 
 def find_cache() -> Path:
-    """The folder of the cache: `PROCTOR_BENCH_CACHE`, or a folder among the temporary files."""
-    folder = Path(os.environ.get("PROCTOR_BENCH_CACHE", Path(tempfile.gettempdir()) / "proctor-bench-cache"))
+    """The folder of the cache: `PROCTOR_TEST_BENCH_CACHE`, or one among temporary files."""
+    folder = Path(
+        os.environ.get("PROCTOR_TEST_BENCH_CACHE", Path(tempfile.gettempdir()) / "proctor-bench-cache")
+    )
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

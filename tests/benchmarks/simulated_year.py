@@ -29,7 +29,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tests.benchmarks.history_rows import give_stars, land_month, number_uuid, publish_month
-from tests.benchmarks.year_beside import Beside
+from tests.benchmarks.year_beside import LEAGUE_MEMBERS, Beside
 from tests.benchmarks.year_candidates import Sitter, describe_models, list_months, make_sitters
 from tests.benchmarks.year_sets import Asked, SetDrawer, describe_set
 from tests.benchmarks.year_texts import TYPES, describe_bank, write_answers, write_reasons
@@ -97,6 +97,12 @@ class _Years:
         self.held = [month for month in self.months if month != gap or scale.months < 4]
         self.start = datetime.fromisoformat(f"{self.months[0]}-01T00:00:00+00:00")
         self.sitters = make_sitters(scale.candidates, self.held, self.random)
+        there = sum(self.held[-1] in one.months for one in self.sitters)
+        if there < LEAGUE_MEMBERS:
+            raise SystemExit(
+                f"{there} of {scale.candidates} candidates sit the last month, whose league takes {LEAGUE_MEMBERS}: "
+                "name more with --candidates."
+            )
         self.fallen = ""
         self.better = next(
             one.model for one in self.sitters[len(self.sitters) // 2 :] if len(one.months) == len(self.held)

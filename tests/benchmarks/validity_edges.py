@@ -1,6 +1,6 @@
 """Whether intervals and ranks hold at the ends of the scale, in passages, for few questions.
 
-    python -m tests.benchmarks.validity_edges [--exams 120] [--questions 30 90 200 1000] [--case ordinary guessing …]
+    python -m tests.benchmarks.validity_edges [--exams 120] [--questions 30 90 200 1000] [--case ordinary "guessing .25" …]
 
 The exams are drawn from a generator that no estimator of ours assumes: answers are right by a normal curve with guessing,
 stars follow from being right and from giving reasons, questions of a passage share its difficulty and each candidate's own

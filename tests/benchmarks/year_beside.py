@@ -32,7 +32,7 @@ from tasks.models.registry import Registry, read_registry
 from tasks.review.marking import compute_key
 from tests.benchmarks.history_rows import number_uuid
 from tests.benchmarks.year_candidates import Sitter
-from tests.tasks.league.statistics.synthetic import Spec, build_league
+from tests.tasks.league.statistics.synthetic import FAMILIES, Spec, build_league
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -41,6 +41,7 @@ from warehouse.ledger.trust.users import add_user
 RATERS = ("ann", "bo", "cy", "dee")
 ANCHOR_SET = "anchors-1"
 ANCHORS = 120
+LEAGUE_MEMBERS = len(FAMILIES)
 LEAST_RATED = 220
 SUBJECTS = (("人文与社会科学", "教育学"), ("科技与工程", "大学物理"), ("数学计算", "小学数学"))
 

@@ -1,7 +1,7 @@
 """A model and a judge of random weights on a real inference server: they are refused.
 
 The server is llama.cpp's, in an environment of its own that is compiled for this test: minutes. `make test-long` makes it
-(`.venv-inference`), or PROCTOR_INFERENCE_PYTHON names a Python that has it.
+(`.venv-inference`), or PROCTOR_TEST_INFERENCE_PYTHON names a Python that has it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.e2e.test_start import Newcomer
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent / "inference"
-PYTHON = Path(os.environ.get("PROCTOR_INFERENCE_PYTHON", ROOT / ".venv-inference/bin/python"))
+PYTHON = Path(os.environ.get("PROCTOR_TEST_INFERENCE_PYTHON", ROOT / ".venv-inference/bin/python"))
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(not PYTHON.exists(), reason=f"no {PYTHON}: `make test-long` makes it"),

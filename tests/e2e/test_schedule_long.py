@@ -147,7 +147,8 @@ def test_a_schedule_fires_a_failure_is_told_a_lost_event_is_swept_and_a_missed_r
     assert home.read_json("deploy")["deployed"] == [one.name for one in read_deployments()]
     server = Server(home)
     first = server.describe()
-    assert len(first["automations"]) == 1
+    listened = [one["name"].partition("__")[0] for one in first["automations"]]
+    assert listened == ["reading-requested", "review-complete"]
     home.run("deploy")
     assert server.describe() == first, "deploying twice changes nothing"
 

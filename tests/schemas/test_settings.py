@@ -102,14 +102,15 @@ def test_variables_that_are_no_settings_are_let_pass(name: str, monkeypatch: pyt
     assert load_settings() == before
 
 
-def test_every_variable_that_the_code_reads_is_known() -> None:
+def test_every_variable_that_the_code_or_a_test_reads_is_known() -> None:
     import re
 
     from schemas.settings import FREE_PREFIX, OTHER_VARIABLES, Settings
 
     root = Path(__file__).resolve().parents[2]
     known = {f"PROCTOR_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
-    for layer in ("schemas", "warehouse", "tasks", "flows", "deployments"):
+    # What the tests read is there for every command that they run.
+    for layer in ("schemas", "warehouse", "tasks", "flows", "deployments", "tests"):
         for path in (root / layer).rglob("*.py"):
             for name in re.findall(r"environ\S*\W+(PROCTOR_[A-Z_]+)", path.read_text(encoding="utf-8")):
                 assert name in known or name.startswith(FREE_PREFIX), (path, name)

@@ -166,7 +166,8 @@ class ConfidenceTrials:
 
 def fit_confidence(papers: Sequence[KnownPaper], made: Mapping[str, Any] | None = None) -> Fit:
     """The weights by all papers, the steps by papers whose source was left out."""
-    papers = [one for one in papers if one.known or one.missed]
+    # One without weight would still move which sources are left out together, and the steps with them.
+    papers = [one for one in papers if one.weight > 0 and (one.known or one.missed)]
     names = _list_names(one.evidence for paper in papers for one in paper.known)
     left_out = _leave_out(papers, names)
     steps = _calibrate(papers, left_out)

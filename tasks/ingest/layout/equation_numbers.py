@@ -8,7 +8,7 @@ from schemas import patterns as re
 from tasks.ingest.layout.pieces import IndexedLines
 
 _ALONE = re.compile(r"\s*[（(](\d{1,2})[)）]\s*")
-_BEHIND = re.compile(r"=.*\s{3,}[（(](\d{1,2})[)）]\s*$")
+_BEHIND = re.compile(r"\s{3}[（(](\d{1,2})[)）]\s*$")
 _LEAST = 3
 
 
@@ -26,7 +26,9 @@ def drop_equation_numbers(lines: IndexedLines) -> IndexedLines:
     closing = {
         place: int(match[1])
         for place, piece in enumerate(lines.pieces)
-        if "=" in piece.text and (match := _BEHIND.search(piece.text)) is not None
+        if "=" in piece.text
+        and (match := _BEHIND.search(piece.text)) is not None
+        and piece.text.index("=") < match.start()
     }
     numbers = [value for _, value in sorted((found | closing).items())]
     counts = all(right == left + 1 for left, right in pairwise(numbers))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -147,6 +148,20 @@ def test_a_fit_finds_the_weights_by_which_papers_were_made_and_repeats_itself() 
         inside = [one for one in trials.questions if low <= one.confidence < high]
         right = sum(one.is_right for one in inside) / len(inside)
         assert right == pytest.approx(sum(one.confidence for one in inside) / len(inside), abs=0.08)
+
+
+def test_a_paper_without_weight_is_judged_and_adds_nothing_to_a_fit() -> None:
+    papers = make_papers(40, seed=1)
+    weightless = [
+        replace(one, name=f"w{number}", source=f"s{number}+", weight=0.0)
+        for number, one in enumerate(make_papers(9, seed=2))
+    ]
+    assert fit_confidence([*weightless, *papers]) == fit_confidence(papers)
+    trials = try_left_out([*weightless, *papers])
+    assert trials.select(one.name for one in papers) == try_left_out(papers)
+    assert [one.paper for one in trials.select(one.name for one in weightless).papers] == [
+        f"w{n}" for n in range(9)
+    ]
 
 
 def test_a_fit_is_read_from_what_it_writes_and_named_by_its_numbers() -> None:

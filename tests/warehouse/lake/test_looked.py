@@ -136,6 +136,16 @@ def test_rows_that_were_looked_at_for_the_next_look_are_not_read_by_it_and_what_
     assert look(home) == (0, [], {})
 
 
+def test_a_file_that_lands_during_a_look_is_left_to_the_next(home: Path) -> None:
+    with open_lake(Settings(home=home)) as lake:
+        looked = Looked(lake)
+        land(lake, History(2, 20), 2, "2025-03")
+        check_landings(lake, looked=looked)
+        assert looked._kept.keys().isdisjoint({"units sessions/", "places units sessions/"})
+        looked.save()
+    assert look(home, checks=list_checks())[1:] == ([], {})
+
+
 def test_a_file_whose_footer_was_changed_is_named_until_it_is_put_back(home: Path) -> None:
     """Its rows are as they were landed; by its footer filters pass over some of them."""
     changed = find_file(home, "responses", MONTHS[0])

@@ -214,6 +214,10 @@ class PartLook:
         """Take which units lie in the files that are read: the name of a file and a unit."""
         paths = {path.rsplit("/", 1)[-1]: path for path in self.new or self._marks or ()}
         for file, unit in places.unique().iter_rows():
+            if file not in paths:
+                # It landed after this look began, so what is found is not found of the files that were hashed.
+                self._marks, self._places = None, {}
+                return
             self._places.setdefault(paths[file], []).append(unit)
 
     def keep(self, units: dict[str, FoundUnit]) -> None:

@@ -2,7 +2,7 @@
 
 Both programs ask our model server, and nothing is lost.
 
-The programs have an environment of their own (`make test-long` makes it): `.venv-exchange`, or PROCTOR_EXCHANGE_PYTHON.
+The programs have an environment of their own (`make test-long` makes it): `.venv-exchange`, or PROCTOR_TEST_EXCHANGE_PYTHON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[4]
 HERE = Path(__file__).parent / "exchange"
-PYTHON = Path(os.environ.get("PROCTOR_EXCHANGE_PYTHON", ROOT / ".venv-exchange/bin/python"))
+PYTHON = Path(os.environ.get("PROCTOR_TEST_EXCHANGE_PYTHON", ROOT / ".venv-exchange/bin/python"))
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 # The second has a separator of lines that JSON leaves as it is.
 QUESTIONS = (

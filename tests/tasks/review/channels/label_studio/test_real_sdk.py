@@ -2,7 +2,7 @@
 
 The kit is `label_interface` of label-studio-sdk.
 
-The kit has an environment of its own (`make test-long` makes it): `.venv-exchange`, or PROCTOR_EXCHANGE_PYTHON.
+The kit has an environment of its own (`make test-long` makes it): `.venv-exchange`, or PROCTOR_TEST_EXCHANGE_PYTHON.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.tasks.review.conftest import NOW, give, make_frame, make_question, ma
 from warehouse.ledger.engine.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[5]
-PYTHON = Path(os.environ.get("PROCTOR_EXCHANGE_PYTHON", ROOT / ".venv-exchange/bin/python"))
+PYTHON = Path(os.environ.get("PROCTOR_TEST_EXCHANGE_PYTHON", ROOT / ".venv-exchange/bin/python"))
 CODE = """
 import json, sys
 from label_studio_sdk.label_interface import LabelInterface
