@@ -18,7 +18,6 @@ from tasks.ingest.content.judged_statements import CLOSES_EMPTY
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.layout.options import (
     count_listed,
-    offers_below_asking,
     offers_letters,
     offers_options,
     offers_tasks,
@@ -587,7 +586,7 @@ def find_offering(
         ]
         if len(chosen) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
             found.update(chosen)
-        offering = sum(offers_options(one, False) or offers_below_asking(one) for one in lines.values())
+        offering = sum(offers_options(one, False) for one in lines.values())
         if offering >= max(_LEAST_USUAL, _MOST_USUAL * len(own)) or _are_listed_alike([*lines.values()]):
             found.update(place for place in own if not offers_tasks(lines[place]))
     return found

@@ -94,19 +94,6 @@ def offers_letters(pieces: Sequence[Piece], any_case: bool = False) -> bool:
     )
 
 
-def offers_below_asking(pieces: Sequence[Piece]) -> bool:
-    """Whether three short lines with letters or more, of any kind, stand below a line that asks."""
-    texts = tuple([piece.text for piece in pieces])
-    chain = _find_best_in(texts, True) or ()
-    return (
-        len(chain) > _TWO
-        and all(mark.at_start for mark in chain)
-        and chain[0].piece > 0
-        and closes_asking(texts[chain[0].piece - 1])
-        and _are_short(_list_texts(chain, texts))
-    )
-
-
 _TWO = 2
 
 
