@@ -76,19 +76,23 @@ def infer_free_type(stem: str, material: str | None) -> str:
     return "short_answer"
 
 
-# `70 + 1.28(10) = 82.8`, `v = s/t = 60/15 = 4 m/s`: signs of sums between numbers, and what they come to
-_SUM = re.compile(r"[\d)²³π]\s*[-−+×x*·∙/÷^]\s*[(√]?\d|\d\s*\(\d|√\(?\d")
-_COMES_TO = re.compile(r"[=≈]\s*[-−]?\s*[\d(√]")
-# `125 mL/hr`: one number with its unit
+# `70 + 1.28(10) = 82.8`, `60/15 = 4 m/s`, `√400 = 20`: a sum of numbers, and what it comes to
+_SUM = re.compile(
+    r"(?:[\d)²³π]\s*[-−+×x*·∙/÷^]\s*(?:sqrt|√)?\(?\d|\d\s*\(\d|√\(?\d)[^=≈\n;]{0,60}[=≈]\s*[-−]?\s*[\d(√]"
+)
+# So long a text may be for each sum in it: code and prose hold one by chance.
+_LETTERS_A_SUM = 250
+# `125 mL/hr`: one number with its unit; a year and a day are none
 _ONE_QUANTITY = re.compile(
-    r"[-−+≈~$€£¥]?\s*\d[\d.,]*\s*(?:%|°|[^\W\d_]{1,6}(?:\s?[/·]\s?[^\W\d_]{1,6}[²³]?)?)\.?"
+    r"[-−+≈~$€£¥]?\s*\d[\d.,]*\s*(?:%|°|(?![年月日号届])[^\W\d_]{1,6}(?:\s?[/·]\s?[^\W\d_]{1,6}[²³]?)?)\.?"
 )
 _LEAST_NUMBERS = 2
 
 
 def computes(stem: str, answer: str) -> bool:
     """Whether an answer comes of numbers: it shows a sum, or is a measure as others are given."""
-    if _SUM.search(answer) is not None and _COMES_TO.search(answer) is not None:
+    sums = len(_SUM.findall(answer))
+    if sums and len(answer) <= _LETTERS_A_SUM * sums:
         return True
     is_measure = _ONE_QUANTITY.fullmatch(answer.strip()) is not None
     return is_measure and len(_NUMERIC.findall(_MARKS.sub("", stem))) >= _LEAST_NUMBERS
