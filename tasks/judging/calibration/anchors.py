@@ -22,9 +22,9 @@ from tasks.judging.landing import read_put_responses
 from tasks.models import CallFailed, CallRequest, ModelClient, SharedClient, read_call_frames
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.running.claiming import claim_work
-from tasks.running.flow_runs.record import compute_patience
 from tasks.statistics.judges import compute_drift
 from warehouse.lake import Batch, Lake
+from warehouse.ledger.engine.leases.presence import LEASE_S
 from warehouse.ledger.engine.ledger import Ledger
 
 PURPOSE = "drift"
@@ -114,7 +114,8 @@ async def watch_judges(
         responses = _read_responses(lake, anchors)
         run_id = name_drift_run(name, month)
         what = f"judging the anchor set {name}"
-        with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=compute_patience()):
+        # Two commands may sit one month side by side: what the other asks for here is found by this one.
+        with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=LEASE_S):
             for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
                 client = SharedClient(ledger, settings, run_id, settings.budget_usd)
                 try:
