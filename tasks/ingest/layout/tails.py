@@ -76,6 +76,8 @@ def _count_own(others: Sequence[_Shape], last: _Shape, share: float) -> int | No
     if not own or len(rest) > _MOST_LINES or sum(len(line.text) for line in rest) > _MOST_LETTERS:
         return None
     close = _close(last.lines[own - 1].text)
+    if _close(rest[-1].text) in (close, ".", "?"):
+        return None  # a further sentence, or a further line of an answer that has no stops
     alike = sum(1 for one in others if _close(one.lines[-1].text) == close)
     shows_more = any(POINTS_BELOW.search(line.text) for line in last.lines[:own])
     may_belong = shows_more or any(_may_belong(line, last.lines) for line in rest)
@@ -94,8 +96,8 @@ def _close(text: str) -> str:
     return "w" if last.isalnum() else "." if last in ".。!！" else last
 
 
-# A text that is said, a formula or a program.
-_IS_SHOWN = re.compile(r"^[\"“‘«「『《]|[=<>^√∑∫{}]|\\")
+# A text that is said, a hint, what is told of something, `要求：六百字`, a formula or a program.
+_IS_SHOWN = re.compile(r"^[（(\"“‘«「『《]|[:：](?!\s*$)|[=<>^√∑∫{}]|\\")
 # `E.截石位`, `8。奥斯陆协议`: an option, a part or a question that nothing has taken for one
 _LABELLED = re.compile(r"\s*[（(\[]?(?:[A-Za-z]\s*[.．、)）\]]|\d)")
 
