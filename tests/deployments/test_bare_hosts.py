@@ -205,7 +205,9 @@ def test_two_bare_hosts_come_to_a_published_month_by_the_commands_of_the_page(
     while (run := find_monthly()).get("state") not in ("completed", "failed", "crashed", "lost"):
         assert time.monotonic() < deadline, f"{run}\n{first.read_logs()}\n{second.read_logs()}"
         time.sleep(2)
-    assert run["state"] == "completed", f"{run}\n{first.read_logs()}\n{second.read_logs()}"
+    if run["state"] != "completed":
+        told = first.shell(f"proctor logs {run['flow_run_id']}").stdout
+        pytest.fail(f"{run}\n{told}\n{first.read_logs()}\n{second.read_logs()}")
     print(f"{time.monotonic() - before:7.1f} s  in all", flush=True)
 
     # Both workers took part, and either host shows what each run did.

@@ -88,6 +88,7 @@ def _says_answers(text: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
 def _names_answers(text: str) -> bool:
     """Whether a line holds one of the words without which the pattern matches nothing."""
     if _HAN_NAMED.search(text) is not None:

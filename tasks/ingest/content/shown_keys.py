@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 
 from schemas import patterns as re
@@ -225,26 +226,29 @@ def _list_marked(draft: Draft, wanted: set[Affix] | None = None) -> dict[Affix, 
     """The options that begin or end with each text, of those that not all do."""
     held: dict[Affix, list[str]] = {}
     for label, text in draft.options:
-        for affix in _list_affixes(text):
-            if wanted is None or affix in wanted:
-                held.setdefault(affix, []).append(label)
+        affixes = _list_affixes(text)
+        for affix in affixes if wanted is None else [one for one in affixes if one in wanted]:
+            held.setdefault(affix, []).append(label)
     return {affix: labels for affix, labels in held.items() if len(labels) < len(draft.options)}
 
 
-def _list_affixes(text: str) -> Iterator[Affix]:
+@lru_cache(maxsize=1 << 12)  # most options are the same in every reading of a paper
+def _list_affixes(text: str) -> list[Affix]:
     """What a text begins with (False) and ends with (True), word by word, case folded."""
+    found: list[Affix] = []
     if len(text) < 2:
-        return
+        return found
     for one in [*_TOKEN.finditer(text[:_REACH])][:_TOKENS]:
         if text[one.end() :].strip() and not _JOINS.match(text, one.end()):
-            yield False, text[: one.end()].strip().casefold()
+            found.append((False, text[: one.end()].strip().casefold()))
     tail = text[-_REACH:]
     lead = text[:-_REACH]
     for one in [*_TOKEN.finditer(tail)][-_TOKENS:]:
         name = tail[one.start() :].strip()
         is_joined = text[: len(lead) + one.start()][-1:].isalnum() and _HOLDS_WORD.search(name) is not None
         if (lead or tail[: one.start()].strip()) and not is_joined:
-            yield True, name.casefold()
+            found.append((True, name.casefold()))
+    return found
 
 
 # `Ca(OH)2`, `f(x)`: what touches a word in ASCII belongs to it
@@ -568,7 +572,10 @@ def _goes_on(text: str, begin: int, words: str) -> bool:
     return all(one.isalnum() or one.isspace() or one in _PLAIN_SIGNS for one in words)
 
 
-_LONGEST_KEY = 6
+# The tokens that may name options: a digit, or a few letters of one case.
+_KEY_TOKEN = re.compile(
+    r"(?<![^\W_\u3040-\u30ff\u3400-\u9fff])(?:\d|[A-Z0-9]{1,6}|[a-z0-9]{1,6})(?![^\W_\u3040-\u30ff\u3400-\u9fff])"
+)
 _JUDGED = re.compile(
     rf"(?<![^\W\d_\u3400-\u9fff])(?:(?P<truth>{truth_word()}|[TF](?![^\W_]))(?:\s*[:：]\s*$)?|[A-J]{{1,6}}\s*[:：.．、]\s*(?P<said>[^\n]+)$)"
 )
@@ -604,17 +611,15 @@ def _list_named(draft: Draft, text: str, begin: int) -> Iterator[tuple[tuple[str
             said = truth or (one["said"] or "").strip()
             if said:
                 yield (said,), one.start(), one.end(), "letter" if truth else "said"
-    for one in _TOKEN.finditer(text, begin) if draft.options else ():
-        token = one[0]
-        if not token[0].isalnum() or len(token) > _LONGEST_KEY:
-            continue
+    for one in _KEY_TOKEN.finditer(text[begin:]) if draft.options else ():
+        token, first, last = one[0], begin + one.start(), begin + one.end()
         if token.isdecimal():
             if len(token) == 1 and 0 < int(token) <= len(labels):
-                yield (labels[int(token) - 1],), one.start(), one.end(), "number"
-        elif token.isascii() and (token.isupper() or token.islower()) and len(token) <= len(labels):
+                yield (labels[int(token) - 1],), first, last, "number"
+        elif len(token) <= len(labels):
             letters = read_key(token, labels)
             if letters is not None:
-                yield tuple(letters), one.start(), one.end(), "letter" if token.isupper() else "small"
+                yield tuple(letters), first, last, "letter" if token.isupper() else "small"
     for label, option in draft.options:
         at = text.rfind(option) if len(option) > 1 else -1
         if at > begin // 2 and text != option:

@@ -26,6 +26,7 @@ _HOLDS = {
     "range": [*WORDS["question_words"], "question", "item", "problem"],
     "blanks": [*WORDS["each_words"], "空"],
 }
+_WORDS = frozenset().union(*_HOLDS.values())
 
 
 class Announcement(NamedTuple):
@@ -120,8 +121,15 @@ def _find(text: str, name: str) -> re.Match[str] | None:
 
 
 def _list_patterns(text: str, name: str) -> list[re.Pattern[str]]:
+    return _patterns()[name] if name in _list_held(text) else []
+
+
+@lru_cache(maxsize=1 << 10)  # several announcements are looked for in a line
+def _list_held(text: str) -> list[str]:
+    """The announcements of whose words a line holds any."""
     folded = text.casefold()
-    return _patterns()[name] if any(word in folded for word in _HOLDS[name]) else []
+    held = {word for word in _WORDS if word in folded}
+    return [name for name, words in _HOLDS.items() if not held.isdisjoint(words)]
 
 
 @lru_cache(maxsize=1)

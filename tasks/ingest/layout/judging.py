@@ -15,8 +15,6 @@ _LETTER = r"[A-ZÀ-ÞĀ-ỸΑ-ΩА-Я]"
 _ALONE = re.compile(rf"(?<![^\W_]){_LETTER}(?![^\W_])")
 _WORD = re.compile(r"[^\W\d_]+")
 _JUDGING = frozenset(word.casefold() for words in truth_words() for word in words if word.isalpha())
-# most lines hold none of these
-_JUDGES = re.compile("|".join(sorted(map(re.escape, _JUDGING))), re.IGNORECASE)
 _OPTION = re.compile(r"\s*[（(]?([A-Za-z])\s*[)）.．、:：]\s*\S")
 # So near a word that judges stands its letter.
 _NEAR = 3
@@ -63,9 +61,9 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
     """The two letters of a line that says how to judge; None where it says none."""
     if len(text) > _LONGEST_TOLD or lines.pieces[place].kind == "table":
         return None
-    words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
-    if not any(word.casefold() in _JUDGING for word in words) or {*"ABC"} <= {*_ALONE.findall(text)}:
+    if _JUDGING.isdisjoint(_WORD.findall(text.casefold())) or {*"ABC"} <= {*_ALONE.findall(text)}:
         return None  # `Choose the correct answer (A, B, C or D). No calculators.`
+    words = _WORD.findall(text)
     below = [label.value for at, label in lines.numbered.items() if at > place]
     if place in lines.numbered and below[:2] != [1, 2]:
         return None  # a statement, and no heading as `Exercise 4. Right or wrong?`

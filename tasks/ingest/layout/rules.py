@@ -8,6 +8,7 @@ question mark, a blank or options.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from schemas import patterns as re
@@ -93,6 +94,7 @@ _NAMES_RULES = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
 def names_rules(text: str) -> bool:
     """Whether a line stands above rules for candidates."""
     return is_instruction_title(text) or _NAMES_RULES.search(text) is not None

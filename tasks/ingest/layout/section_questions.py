@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import dropwhile
 
 from schemas import patterns as re
@@ -276,6 +277,7 @@ def _put_label(label: Label, text: str) -> str:
 _LAST_BRACKET = re.compile(r"(?<=[。．.:：题])\s?[（(\[][^（()）\[\]]{1,12}[)）\]]\s?$")
 
 
+@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
 def _is_material(text: str) -> bool:
     text = _LAST_BRACKET.sub("", simplify(text))
     first = text.lstrip()[:1]

@@ -163,7 +163,8 @@ def is_sure(label: Label | None, styles: Collection[str]) -> TypeGuard[Label]:
 
 def counts_questions(label: Label | None) -> TypeGuard[Label]:
     """Whether a label needs nothing else to be the number of a question."""
-    return is_sure(label, KNOWN_NUMBERS)
+    # `is_sure`, without another call: it is asked of every line by many steps
+    return label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
 
 
 def may_label(character: str) -> bool:

@@ -61,6 +61,7 @@ _SIMPLE = str.maketrans(
 )
 
 
+@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
 def simplify(text: str) -> str:
     """Write the traditional characters of type names as simplified ones; for comparison only."""
     return text.translate(_SIMPLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from schemas import patterns as re
@@ -30,6 +31,7 @@ def ends_with_mark(text: str) -> bool:
     return _LAST_MARK.search(text[-_TAIL:]) is not None
 
 
+@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
 def ends_asking(text: str) -> bool:
     """Whether a text ends with a question mark or has a blank: an option seldom does."""
     return ends_with_mark(text) or has_blank(text)
@@ -40,6 +42,7 @@ def ends_in_blank(text: str) -> bool:
     return fill_blanks(text[-_TAIL:], _GAP).rstrip(_CLOSERS).endswith(_GAP)
 
 
+@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
 def closes_asking(text: str) -> bool:
     """Whether a question mark or a blank ends a text: what follows may be offered."""
     return ends_with_mark(text) or ends_in_blank(text)
