@@ -206,7 +206,9 @@ def test_two_bare_hosts_come_to_a_published_month_by_the_commands_of_the_page(
         assert time.monotonic() < deadline, f"{run}\n{first.read_logs()}\n{second.read_logs()}"
         time.sleep(2)
     if run["state"] != "completed":
-        told = first.shell(f"proctor logs {run['flow_run_id']}").stdout
+        told = first.shell(
+            f"proctor logs {run['flow_run_id']}; proctor runs show {run['flow_run_id']} || true; proctor publish {run['counts']['run_id']} 2>&1 || true"
+        ).stdout
         pytest.fail(f"{run}\n{told}\n{first.read_logs()}\n{second.read_logs()}")
     print(f"{time.monotonic() - before:7.1f} s  in all", flush=True)
 

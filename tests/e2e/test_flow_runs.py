@@ -172,6 +172,11 @@ def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) 
     done = home.run("ingest", str(damaged), "--json", exit_code=1)
     assert len(json.loads(done.stdout)["problems"]) == 1
     assert {"name": "ingest-1-file", "state": "Failed"} in read_prefect(home)["runs"]
+    # No step failed: that nothing could be read is found when all of them are done.
+    last = home.read_json("logs", "ingest-1-file")[-1]
+    assert last["event"].startswith(
+        "ingest-1-file failed: None of 1 documents could be read (1 unsupported)."
+    )
 
 
 @pytest.mark.parametrize(

@@ -278,7 +278,9 @@ def _note_running(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) ->
 
 def _note_ended(ending: str) -> Callable[[Flow[..., Any], FlowRun, State[Any]], None]:
     def note(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-        note_end(RunName(str(flow_run.id), flow_run.name), ending)
+        # Prefect keeps what ended a run as it is, or in a record of its result.
+        error = getattr(state.data, "result", state.data)
+        note_end(RunName(str(flow_run.id), flow_run.name), ending, error)
 
     note.__name__ = f"note_{ending}"
     return note

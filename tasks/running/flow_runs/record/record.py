@@ -61,9 +61,13 @@ def note_result(result: dict[str, object]) -> None:
             note_flow_counts(connection, run.flow_run_id, compute_counts(result))
 
 
-def note_end(run: RunName, state: str) -> None:
-    """Note how a run ended: `completed`, `failed`, `crashed` or `cancelled`."""
-    log.log(logging.INFO if state == "completed" else logging.ERROR, "%s %s", run.name, state)
+def note_end(run: RunName, state: str, error: object = None) -> None:
+    """Note how a run ended: `completed`, `failed`, `crashed` or `cancelled`, and by which error.
+
+    Of others' errors nothing is said: their text may be content.
+    """
+    why = f": {error}" if state == "failed" and isinstance(error, ProctorError) else ""
+    log.log(logging.INFO if state == "completed" else logging.ERROR, "%s %s%s", run.name, state, why)
     if (renewal := _renewals.pop(run.flow_run_id, None)) is not None:
         renewal.end()
     with suppress(ProctorError), _writing() as connection:
@@ -117,7 +121,7 @@ def recorded_run(flow: str, name: str) -> Iterator[None]:
         try:
             yield
         except BaseException as error:
-            note_end(named, "crashed" if is_interruption(error) else "failed")
+            note_end(named, "crashed" if is_interruption(error) else "failed", error)
             raise
         note_end(named, "completed")
 
