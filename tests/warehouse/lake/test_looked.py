@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -136,14 +137,39 @@ def test_rows_that_were_looked_at_for_the_next_look_are_not_read_by_it_and_what_
     assert look(home) == (0, [], {})
 
 
-def test_a_file_that_lands_during_a_look_is_left_to_the_next(home: Path) -> None:
+def test_a_file_that_lands_during_a_look_is_left_to_the_next(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = integrity._check_table
+    months = ["2025-03"]
+
+    def land_first(lake: Lake, *rest: Any) -> Any:
+        for month in months[:1]:
+            months.clear()
+            land(lake, History(2, 20), 2, month)
+        return check(lake, *rest)
+
+    monkeypatch.setattr(integrity, "_check_table", land_first)
     with open_lake(Settings(home=home)) as lake:
         looked = Looked(lake)
-        land(lake, History(2, 20), 2, "2025-03")
-        check_landings(lake, looked=looked)
+        assert check_landings(lake, looked=looked).changed == []
+        assert not months
         assert looked._kept.keys().isdisjoint({"units sessions/", "places units sessions/"})
         looked.save()
     assert look(home, checks=list_checks())[1:] == ([], {})
+
+
+def test_what_lands_between_the_files_and_the_landings_is_no_change(home: Path) -> None:
+    with open_lake(Settings(home=home)) as lake:
+        looked = Looked(lake)
+        land(lake, History(2, 20), 2, "2025-03")
+        found = check_landings(lake, looked=looked)
+        assert (found.changed, looked.is_counted) == ([], True)
+        # What was changed past Proctor is, however often it is looked at.
+        with lake.transaction() as connection:
+            connection.execute("UPDATE judgements SET stars = 3 - stars WHERE month = '2025-03'")
+        land(lake, History(2, 20), 3, "2025-04")
+        assert check_landings(lake, looked=looked).changed == ["judgements/judgements of 2025-03"]
 
 
 def test_a_file_whose_footer_was_changed_is_named_until_it_is_put_back(home: Path) -> None:

@@ -40,6 +40,7 @@ class Integrity:
         changed: `table/unit` of landings whose rows are others, or missing.
         unreadable: tables of which rows cannot be read, with the first refusal; the others were looked at.
         frozen: `table/unit` of what was published → the hash of its rows as they are.
+        is_counted: whether every unit has as many rows as its landing says; of one table.
     """
 
     checked: int = 0
@@ -47,6 +48,7 @@ class Integrity:
     changed: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
     frozen: dict[str, str] = field(default_factory=dict)
+    is_counted: bool = True
 
 
 def check_landings(
@@ -55,8 +57,8 @@ def check_landings(
     """Hash every landed row again, a month at a time, and compare with `landings`.
 
     What `landings` keeps is compared; `step` is called with the number of rows. With `looked` rows are not read of files whose bytes
-    are those of which rows were hashed before; what does not fit is read before it is said. A table whose files cannot be read is
-    named, and the others are looked at.
+    are those of which rows were hashed before; what does not fit is read before it is said, and again where something has landed
+    meanwhile. A table whose files cannot be read is named, and the others are looked at.
     """
     found = Integrity()
     for name in sorted(_OWN_TABLES):
@@ -68,8 +70,7 @@ def check_landings(
     if "landings" in found.unreadable:
         return found
     looked = looked or Looked(lake, is_trusted=False)
-    kept = lake.query("SELECT table_name, unit, row_count, rows_hash FROM landings")
-    landed = {str(name): rows for (name,), rows in kept.partition_by("table_name", as_dict=True).items()}
+    landed = _read_landed(lake)
     looked.is_counted = landed.keys() <= TABLES.keys() - _OWN_TABLES
     # Rows are hashed on one thread anyway, and those of several are held at once.
     with lake.one_thread():
@@ -77,12 +78,43 @@ def check_landings(
             if table.name in _OWN_TABLES:
                 continue
             try:
-                _check_table(lake, table, landed.get(table.name, kept.clear()), looked, found, step)
+                own = _check_table(lake, table, landed.get(table.name, _NONE_LANDED), looked, step)
+                for _ in range(_MOST_LOOKS):
+                    if not own.changed:
+                        break
+                    # Its files were listed, and its landings read, at moments of their own.
+                    now = _read_landed(lake).get(table.name, _NONE_LANDED)
+                    if not looked.list_anew(lake, table.name) and now.equals(
+                        landed.get(table.name, _NONE_LANDED)
+                    ):
+                        break
+                    landed[table.name] = now
+                    own = _check_table(lake, table, now, looked, step)
             except StoreError as error:
                 found.unreadable[table.name] = str(error)
                 looked.is_counted = False
+            else:
+                found.checked += own.checked
+                found.unhashed += own.unhashed
+                found.changed += own.changed
+                found.frozen |= own.frozen
+                looked.is_counted &= own.is_counted
     found.changed = sorted(set(found.changed))
     return found
+
+
+# So often a table is looked at again into which something has landed: whoever never stops landing is looked at some other time.
+_MOST_LOOKS = 3
+_NONE_LANDED = pl.DataFrame(
+    schema={"unit": pl.String, "row_count": pl.Int64, "rows_hash": pl.String}, orient="row"
+)
+
+
+def _read_landed(lake: Lake) -> dict[str, pl.DataFrame]:
+    """What `landings` keeps of each table's units."""
+    kept = lake.query("SELECT table_name, unit, row_count, rows_hash FROM landings ORDER BY table_name, unit")
+    own = kept.partition_by("table_name", as_dict=True, include_key=False)
+    return {str(name): rows for (name,), rows in own.items()}
 
 
 def _check_table(
@@ -90,10 +122,9 @@ def _check_table(
     table: Table,
     kept: pl.DataFrame,
     looked: Looked,
-    found: Integrity,
     step: Callable[[int], None],
-) -> None:
-    found.unhashed += kept["rows_hash"].null_count()
+) -> Integrity:
+    found = Integrity(unhashed=kept["rows_hash"].null_count())
     hashes = {
         row["unit"]: row["rows_hash"]
         for row in kept.iter_rows(named=True)
@@ -126,11 +157,12 @@ def _check_table(
         changed += sorted(set(hashes) - set(seen))
         if not (changed and has_reused):
             break
-    found.changed += [f"{table.name}/{unit}" for unit in changed]
+    found.changed = [f"{table.name}/{unit}" for unit in changed]
     counted = kept.filter(pl.col("row_count") != 0).select("unit", "row_count")
-    looked.is_counted &= kept["unit"].is_unique().all() and sorted(held.items()) == sorted(counted.rows())
+    found.is_counted = kept["unit"].is_unique().all() and sorted(held.items()) == sorted(counted.rows())
     if table.is_frozen:
-        found.frozen |= {f"{table.name}/{unit}": digest for unit, digest in seen.items() if digest}
+        found.frozen = {f"{table.name}/{unit}": digest for unit, digest in seen.items() if digest}
+    return found
 
 
 def _hash_part(

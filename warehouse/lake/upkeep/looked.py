@@ -70,6 +70,15 @@ class Looked:
         """The parts of a table that have a file."""
         return [part for part in self.parts if part.table == table]
 
+    def list_anew(self, lake: Lake, table: str) -> bool:
+        """List the files of a table once more; whether they are others than before."""
+        own = {part: files for part, files in list_parts(lake).items() if part.table == table}
+        before = {part: files for part, files in self.parts.items() if part.table == table}
+        self.parts = {part: files for part, files in self.parts.items() if part.table != table} | own
+        for part in before:
+            self._marks.pop(part, None)
+        return own != before
+
     def mark_files(self, part: TablePart) -> dict[str, str] | None:
         """Path of each file of a part → hash of its bytes and of its deletions'; null if unread."""
         if part not in self._marks:
