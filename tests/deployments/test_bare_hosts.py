@@ -244,8 +244,9 @@ def test_two_bare_hosts_come_to_a_published_month_by_the_commands_of_the_page(
     first.shell(
         "python3 -c \"import urllib.request; urllib.request.urlopen('http://127.0.0.1:8700/health')\""
     )
-    first.shell("proctor backup /var/lib/proctor/copy && proctor backup --verify /var/lib/proctor/copy")
-    first.shell(f"{EMBEDDED} restore /var/lib/proctor/copy")
+    first.shell("install -d -o proctor -g proctor -m 0700 /srv/copies")
+    first.shell("proctor backup /srv/copies/one && proctor backup --verify /srv/copies/one")
+    first.shell(f"{EMBEDDED} restore /srv/copies/one")
     assert read_json(first, f"{EMBEDDED} sql 'SELECT edition_id, month FROM editions'") == editions
     first.shell(f"{EMBEDDED} exam audit")
     # Twice changes nothing: no file of the set-up, and nothing of the month.
