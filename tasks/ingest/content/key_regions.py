@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from schemas import patterns as re
 from tasks.ingest.content.number_runs import LEAST_GIVEN, NumberRun, find_run, list_values
@@ -36,8 +37,9 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     regions: list[list[Piece]] = []
     rest = pieces
     headings = find_region_headings(pieces)
+    first_answered = _FirstAnswered(pieces)
     while rest:
-        index = find_region(rest, headings)
+        index = find_region(rest, headings, first_answered)
         if index is None:
             bodies.append(rest)
             regions.append([])
@@ -204,10 +206,15 @@ _OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．�
 _ASKS = re.compile(r"\s*(?:(?:答|解)\s*[:：]|\d{1,3}\s*[.．、].*[？?]\s*$)")
 
 
-def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) -> int | None:
+def find_region(
+    pieces: Sequence[Piece],
+    headings: Sequence[int] | None = None,
+    first_answered: _FirstAnswered | None = None,
+) -> int | None:
     """Return the index of the line that opens the answer part at the end of a paper, or None.
 
-    `headings` are those of `find_region_headings`, where they are known.
+    `headings` are those of `find_region_headings`, and `first_answered` is of a paper that ends with these pieces, where they are
+    known.
 
     A line `参考答案` that stands after a single question introduces only that question's answer: the
     answer part must begin with a heading, a key table, or a number that starts over.
@@ -219,7 +226,7 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
         opening = [index for index in marks if _opens_answers(pieces, index, marks)]
         if len(opening) < 0.6 * len(marks):
             return None  # printed after every question
-    answered = _find_answered(pieces)
+    answered = (first_answered or _FirstAnswered(pieces)).find(len(pieces))
     marks = [index for index in marks if index >= answered and (index >= 5 or not _is_title(pieces, index))]
     for index in marks:
         if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
@@ -232,20 +239,39 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
 _LEAST_ANSWERED = 3
 
 
-def _find_answered(pieces: Sequence[Piece]) -> int:
-    """The place of the first option of a paper that answers its questions one by one, else 0.
+class _FirstAnswered:
+    """Where a paper, or what is left of it, begins to answer its questions one by one.
 
     A title of solutions above it, `Solution to the final exam`, names the paper; its answers stand below the options.
     """
-    offered = [place for place, piece in enumerate(pieces) if FIRST_OPTION.match(piece.text)]
-    marked = sum(
-        1
-        for piece in (pieces[offered[0] :] if len(offered) >= _LEAST_ANSWERED else ())
-        if may_open_answer(piece.text.lstrip()[:1])
-        and (mark := answer_mark().match(piece.text)) is not None
-        and mark[1].strip()
-    )
-    return offered[0] if marked >= max(_LEAST_ANSWERED, LEAST_GIVEN * len(offered)) else 0
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = pieces
+
+    @cached_property
+    def _offered(self) -> list[int]:
+        return [place for place, piece in enumerate(self._pieces) if FIRST_OPTION.match(piece.text)]
+
+    @cached_property
+    def _marked(self) -> list[int]:
+        return [
+            place
+            for place, piece in enumerate(self._pieces)
+            if may_open_answer(piece.text.lstrip()[:1])
+            and (mark := answer_mark().match(piece.text)) is not None
+            and mark[1].strip()
+        ]
+
+    def find(self, size: int) -> int:
+        """The place of the first option among the last lines, so many, that are answered, else 0."""
+        begun = len(self._pieces) - size
+        offered = bisect_left(self._offered, begun)
+        count = len(self._offered) - offered
+        if count < _LEAST_ANSWERED:
+            return 0
+        first = self._offered[offered]
+        marked = len(self._marked) - bisect_left(self._marked, first)
+        return first - begun if marked >= max(_LEAST_ANSWERED, LEAST_GIVEN * count) else 0
 
 
 _KEYED = re.compile(r"\s*(?:[（(\[][A-Ja-j][)）\]](?:\s|$)|[A-J][.。]?\s*$)")

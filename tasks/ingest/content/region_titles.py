@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from schemas import patterns as re
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.grammar import key_title, number_word
+from tasks.ingest.words.once import once_a_paper
 
 _REGION = re.compile(
     r"^(?!\s*[一二三四五六七八九十]+[、.．][^答]{0,24}解答)\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|(?<![\u4e00-\u9fff])(?:部分|详细|全部|逐题)(?:试题|题目)?(?:解析|详解)|答案)"
@@ -48,7 +48,7 @@ MAX_HEADING = 48
 _RULES = "=-—–─━_*#~·.…☆★▼▽▲△◆◇■●◎※❖➤▶► \t"
 
 
-@lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
+@once_a_paper
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
@@ -88,7 +88,7 @@ def _says_answers(text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def _names_answers(text: str) -> bool:
     """Whether a line holds one of the words without which the pattern matches nothing."""
     if _HAN_NAMED.search(text) is not None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import fmean
 
 from schemas import patterns as re
@@ -20,6 +19,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.grammar import truth_word
 from tasks.ingest.words.kinds import are_truth_options
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.points import POINT
 
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
@@ -232,7 +232,7 @@ def _list_marked(draft: Draft, wanted: set[Affix] | None = None) -> dict[Affix, 
     return {affix: labels for affix, labels in held.items() if len(labels) < len(draft.options)}
 
 
-@lru_cache(maxsize=1 << 12)  # most options are the same in every reading of a paper
+@once_a_paper
 def _list_affixes(text: str) -> list[Affix]:
     """What a text begins with (False) and ends with (True), word by word, case folded."""
     found: list[Affix] = []

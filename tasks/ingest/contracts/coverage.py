@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 
 from schemas import patterns as re
 from tasks.ingest.contracts.asking import has_title
@@ -14,6 +13,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.rules import names_rules
 from tasks.ingest.words.labels import PARTS, Label, form_of, is_sure
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.signs import ends_asking
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum", "circ")
@@ -114,7 +114,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     unclaimed: list[Piece] = []
     rows: list[Piece] = []
     lost = total = 0
-    told: str | None = None
+    told: _Told | None = None
     known = reading.repeated.known
     in_rules = False
     own = reading.find_line(first).label if reading.drafts and reading.pieces else None
@@ -143,9 +143,9 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
             rows.append(piece)
         if known[place] or in_rules:
             continue
-        told = told if told is not None else _tell(reading)
+        told = told or _Told(reading)
         body = piece.text if piece.label is None else piece.text[piece.label.end :]
-        if _fold(body) in told or _fold(piece.text) in told:
+        if told.has(_fold(body)) or told.has(_fold(piece.text)):
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
         is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)
@@ -159,18 +159,24 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
 _ROW, _LEAST_ROWS = re.compile(r"\s*+\d{1,3}\s*+[.．、)）]?\s*+\|?\s*+[^|\s][^|]{15,}+\|"), 3
 
 
-def _tell(reading: Reading) -> str:
-    """All that questions hold besides their stems, folded."""
-    return "\n".join(
-        [
-            told
-            for draft in reading.drafts
-            if (told := _tell_texts(draft.material, draft.explanation, *draft.answer, *draft.options))
-        ]
-    )
+class _Told:
+    """The lines of all that questions hold besides their stems, folded."""
+
+    def __init__(self, reading: Reading) -> None:
+        drafts = reading.drafts
+        texts = (_tell_texts(one.material, one.explanation, *one.answer, *one.options) for one in drafts)
+        self._text = "\n".join(filter(None, texts))
+        self._known = dict.fromkeys(self._text.split("\n"), True)
+
+    def has(self, folded: str) -> bool:
+        """Whether a folded text is part of a line."""
+        # Looked for once: large papers have as many lines as texts that are asked for, and what is short is often the same.
+        if folded not in self._known:
+            self._known[folded] = len(folded) < _FOLDED and folded in self._text
+        return self._known[folded]
 
 
-@lru_cache(maxsize=1 << 12)  # most questions are the same in every reading of a paper
+@once_a_paper
 def _tell_texts(*texts: str | tuple[str, str] | None) -> str:
     """The lines of texts, and of options with their labels and without, folded."""
     plain = [
@@ -197,11 +203,11 @@ def _is_like(label: Label, own: Label) -> bool:
 
 
 _SENTENCE = re.compile(r"[。.!！;；]\s*$")
-_SIGNS = re.compile(r"[\W_]+")
+_SIGNS, _FOLDED = re.compile(r"[\W_]+"), 24
 
 
 def _fold(text: str) -> str:
-    return _SIGNS.sub("", text[:60])[:24]
+    return _SIGNS.sub("", text[:60])[:_FOLDED]
 
 
 def _is_known(piece: Piece) -> bool:

@@ -10,6 +10,7 @@ import yaml
 
 from schemas import patterns as re
 from tasks.ingest.words.labels import SPELLED, read_number
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.points import EACH, NUMBER, QUESTION, TOTAL, UNIT, read_points
 from tasks.ingest.words.word_lists import WORDS
 
@@ -41,7 +42,7 @@ class Announcement(NamedTuple):
     words: str
 
 
-@lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
+@once_a_paper
 def read_announcement(text: str) -> Announcement | None:
     """Read how many questions a heading or an instruction announces; None where it does not."""
     if _MAY.search(text) is None:
@@ -124,7 +125,7 @@ def _list_patterns(text: str, name: str) -> list[re.Pattern[str]]:
     return _patterns()[name] if name in _list_held(text) else []
 
 
-@lru_cache(maxsize=1 << 10)  # several announcements are looked for in a line
+@once_a_paper
 def _list_held(text: str) -> list[str]:
     """The announcements of whose words a line holds any."""
     folded = text.casefold()

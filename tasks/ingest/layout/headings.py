@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from schemas import patterns as re
 from tasks.ingest.layout.announcements import read_each
@@ -22,6 +21,7 @@ from tasks.ingest.words.lexicon import (
     may_name,
     simplify,
 )
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.points import COUNTS, EACH, OPENING, POINT, SUM, TOTAL, WORTH
 from tasks.ingest.words.signs import ends_asking
 from tasks.questions import has_blank
@@ -113,7 +113,7 @@ class Heading:
     is_question: bool | None = None
 
 
-@lru_cache(maxsize=1 << 14)
+@once_a_paper
 def is_chapter(text: str) -> bool:
     """True for a line that only names a chapter or a further paper."""
     folded = text.strip()
@@ -127,7 +127,7 @@ def is_chapter(text: str) -> bool:
 _LONGEST_NAMED = 24
 
 
-@lru_cache(maxsize=1 << 14)  # a line is looked at by several steps
+@once_a_paper
 def read_heading(text: str) -> Heading | None:
     """Read one line as a heading that names a question type; None when it is not one."""
     stripped = text.lstrip("#* \t").strip()

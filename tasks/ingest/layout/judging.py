@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from schemas import patterns as re
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import truth_words
+from tasks.ingest.words.labels import Label
 
 _LETTER = r"[A-ZÀ-ÞĀ-ỸΑ-ΩА-Я]"
 _ALONE = re.compile(rf"(?<![^\W_]){_LETTER}(?![^\W_])")
@@ -38,10 +40,9 @@ class _Told(NamedTuple):
 
 def write_judgements(lines: IndexedLines) -> IndexedLines:
     """Write the letters that a paper says judge its statements as T and F."""
-    told = islice(
-        filter(None, (_read_told(lines, place, piece.text) for place, piece in enumerate(lines.pieces))),
-        _MOST_TOLD,
-    )
+    numbered = [*lines.numbered.items()]
+    read = (_read_told(lines, numbered, place, piece.text) for place, piece in enumerate(lines.pieces))
+    told = islice(filter(None, read), _MOST_TOLD)
     changed: dict[int, Piece] = {}
     for one in told:
         for place in range(one.place + 1, len(lines.pieces)):
@@ -57,15 +58,20 @@ def write_judgements(lines: IndexedLines) -> IndexedLines:
 _MOST_TOLD = 20
 
 
-def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
-    """The two letters of a line that says how to judge; None where it says none."""
+def _read_told(
+    lines: IndexedLines, numbered: Sequence[tuple[int, Label]], place: int, text: str
+) -> _Told | None:
+    """The two letters of a line that says how to judge; None where it says none.
+
+    `numbered` are the lines with the numbers of questions, in order.
+    """
     if len(text) > _LONGEST_TOLD or lines.pieces[place].kind == "table":
         return None
     if _JUDGING.isdisjoint(_WORD.findall(text.casefold())) or {*"ABC"} <= {*_ALONE.findall(text)}:
         return None  # `Choose the correct answer (A, B, C or D). No calculators.`
     words = _WORD.findall(text)
-    below = [label.value for at, label in lines.numbered.items() if at > place]
-    if place in lines.numbered and below[:2] != [1, 2]:
+    first = bisect_right(numbered, place, key=lambda one: one[0])
+    if place in lines.numbered and [label.value for _, label in numbered[first : first + 2]] != [1, 2]:
         return None  # a statement, and no heading as `Exercise 4. Right or wrong?`
     around = [_OPTION.match(piece.text) for piece in lines.pieces[max(place - 1, 0) : place + 2]]
     letters = [ord(one[1]) if one is not None else 0 for one in around]
@@ -88,10 +94,10 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
     if {truth: read_truth(letter) for truth, letter in found.items()} == {"true": "true", "false": "false"}:
         return None  # known everywhere
     numbers: list[int] = []
-    for value in below:
-        if numbers and value != numbers[-1] + 1:
+    for _, label in islice(numbered, first, None):
+        if numbers and label.value != numbers[-1] + 1:
             break
-        numbers.append(value)
+        numbers.append(label.value)
     if not numbers:
         return None
     above = {label.value for at, label in lines.numbered.items() if at < place}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 from schemas import patterns as re
 from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.labels import COUNTING, read_number
+from tasks.ingest.words.once import once_a_paper
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 NUMBER_LEAD = rf"[（(\[【#]?\s*+(?:{number_word()}\s*+)?"
@@ -74,7 +74,7 @@ def read_key_line(text: str) -> list[KeyEntry]:
     return [KeyEntry(number, answer) for number, answer in _read_line(text)]
 
 
-@lru_cache(maxsize=1 << 14)  # a line is looked at by several steps, in every reading of the paper
+@once_a_paper
 def _read_line(text: str) -> tuple[tuple[int, str], ...]:
     return tuple((entry.number, entry.text) for entry in _read_entries(text))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.labels import PARTS, Label
+from tasks.ingest.words.once import once_a_paper
 
 # begins with the digit and looks back from it: a search skips to digits
 _YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
@@ -114,7 +114,7 @@ def _leave_out_points(labelled: list[tuple[int, Label]], pieces: Sequence[Piece]
     return [(index, label) for index, label in labelled if index not in alone]
 
 
-@lru_cache(maxsize=1 << 13)  # every reading of a paper asks it of the same lines
+@once_a_paper
 def _find_inline(text: str) -> tuple[tuple[int, Label], ...]:
     """The numbers inside a line, and where each begins."""
     return tuple(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from schemas import patterns as re
 from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.once import once_a_paper
 
 MAX_OPTIONS = 10
 LETTERS = "ABCDEFGHIJ"
@@ -48,7 +48,7 @@ _ANY_MARK = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
+@once_a_paper
 def scan_line(text: str, is_choice: bool) -> _Scan:
     """The markers in a line, by style: begin, end, label, `at_start`, `has_gap`."""
     found: _Scan = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from schemas import patterns as re
 from tasks.ingest.layout.option_chains import (
@@ -23,6 +22,7 @@ from tasks.ingest.layout.option_chains import (
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
 from tasks.ingest.words.signs import closes_asking
 
@@ -134,9 +134,7 @@ def offers_options_in(texts: Sequence[str], is_choice: bool) -> bool:
     return 2 <= len(boxes) <= MAX_OPTIONS and boxes[0] > 0
 
 
-@lru_cache(
-    maxsize=1 << 13
-)  # all questions are looked at for their numbers first, and after that for their fields
+@once_a_paper
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
     """Return the markers of the style that reads best as options in lines with these texts."""
     best: tuple[float, str, list[Marker]] | None = None

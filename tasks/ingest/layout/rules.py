@@ -8,7 +8,6 @@ question mark, a blank or options.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 from schemas import patterns as re
@@ -20,6 +19,7 @@ from tasks.ingest.layout.series import SeriesMark, read_marks_of
 from tasks.ingest.words.grammar import asking, begins_asking, conduct, is_instruction_title, names_subject
 from tasks.ingest.words.labels import COUNTING, HEADING, is_sure
 from tasks.ingest.words.lexicon import find_type_by_pattern
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.points import COUNTS_POINTS, QUESTION
 from tasks.ingest.words.signs import asks_by_sign
 
@@ -94,7 +94,7 @@ _NAMES_RULES = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def names_rules(text: str) -> bool:
     """Whether a line stands above rules for candidates."""
     return is_instruction_title(text) or _NAMES_RULES.search(text) is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import dropwhile
 
 from schemas import patterns as re
@@ -18,6 +17,7 @@ from tasks.ingest.readers.extraction import PICTURE_MARK
 from tasks.ingest.words.answers import ANSWER_MARK, EXPLANATION_MARK
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import simplify
+from tasks.ingest.words.once import once_a_paper
 
 
 def split_section(
@@ -277,7 +277,7 @@ def _put_label(label: Label, text: str) -> str:
 _LAST_BRACKET = re.compile(r"(?<=[。．.:：题])\s?[（(\[][^（()）\[\]]{1,12}[)）\]]\s?$")
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def _is_material(text: str) -> bool:
     text = _LAST_BRACKET.sub("", simplify(text))
     first = text.lstrip()[:1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from schemas import patterns as re
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import answer_mark, begins_asking, may_open_answer, not_counting
 from tasks.ingest.words.labels import Label, read_number
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.signs import ends_asking
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
@@ -111,7 +112,7 @@ def read_series_mark(place: int, text: str) -> SeriesMark | None:
     return None if mark is None else SeriesMark(place, *mark)
 
 
-@lru_cache(maxsize=1 << 14)  # every search for readings asks it of the same lines
+@once_a_paper
 def _read_mark(text: str) -> tuple[int, int, str] | None:
     """Where the mark at the beginning of a line ends, its value and family."""
     match = _MARK.match(text)

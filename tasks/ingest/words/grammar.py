@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from schemas import patterns as re
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.points import BRACKETED_SUM
 from tasks.ingest.words.signs import MARK
 from tasks.ingest.words.word_lists import WORDS, is_parted, spell
@@ -201,7 +202,7 @@ def _may_open_asking(character: str) -> bool:
     return not is_plain or _is_start(character, "asking_words", "asking_verbs", "task_verbs")
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def begins_asking(text: str) -> bool:
     """Whether a text begins with what `asking` matches; of most the first character tells."""
     may_begin = _may_open_asking(text[:1]) or "." in text[1:4] or ")" in text[1:4] or text[1:2].isspace()
@@ -214,7 +215,7 @@ def _topic() -> re.Pattern[str]:
     return re.compile("|".join(rf"\b{word}\b" if is_parted(word) else word for word in words), re.IGNORECASE)
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def asks_by_topic(text: str) -> bool:
     """Whether a title names what is asked of it: `TCP vs UDP`, `指针和引用的区别`."""
     return _topic().search(text) is not None

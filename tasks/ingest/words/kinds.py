@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from schemas import patterns as re
 from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.points import BRACKETED_SUM, POINTS
 from tasks.questions import has_blank
 
@@ -45,7 +44,7 @@ def are_truth_options(texts: list[str]) -> bool:
     }
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def infer_free_type(stem: str, material: str | None) -> str:
     """Return the type of a question without options and without a judgement, from its wording."""
     first = stem[:200]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Final, NamedTuple, TypeGuard
 
 from schemas import patterns as re
+from tasks.ingest.words.once import once_a_paper
 from tasks.ingest.words.word_lists import WORDS, spell
 
 _CHINESE = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
@@ -175,7 +175,7 @@ def may_label(character: str) -> bool:
 _PLAIN_NUMBER = re.compile(r"(\d{1,4})\s*[、．.](?!\d)(?:[-–—](?=\s*[^\s\d]))?\s*")
 
 
-@lru_cache(maxsize=1 << 13)
+@once_a_paper
 def parse_label(text: str) -> Label | None:
     """Return the label at the start of `text` (after white space), or None."""
     body = text.lstrip()

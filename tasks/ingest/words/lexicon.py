@@ -11,6 +11,7 @@ import yaml
 
 from schemas import patterns as re
 from schemas.vocabulary import QUESTION_TYPES
+from tasks.ingest.words.once import once_a_paper
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ _SIMPLE = str.maketrans(
 )
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def simplify(text: str) -> str:
     """Write the traditional characters of type names as simplified ones; for comparison only."""
     return text.translate(_SIMPLE)

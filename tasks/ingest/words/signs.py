@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from schemas import patterns as re
+from tasks.ingest.words.once import once_a_paper
 from tasks.questions import fill_blanks, has_blank
 
 # Latin, full-width, Arabic; after Greek letters `;`; a mark within a word is part of an address
@@ -31,7 +31,7 @@ def ends_with_mark(text: str) -> bool:
     return _LAST_MARK.search(text[-_TAIL:]) is not None
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def ends_asking(text: str) -> bool:
     """Whether a text ends with a question mark or has a blank: an option seldom does."""
     return ends_with_mark(text) or has_blank(text)
@@ -42,7 +42,7 @@ def ends_in_blank(text: str) -> bool:
     return fill_blanks(text[-_TAIL:], _GAP).rstrip(_CLOSERS).endswith(_GAP)
 
 
-@lru_cache(maxsize=1 << 12)  # several steps, in every reading of a paper, ask it of the same lines
+@once_a_paper
 def closes_asking(text: str) -> bool:
     """Whether a question mark or a blank ends a text: what follows may be offered."""
     return ends_with_mark(text) or ends_in_blank(text)
