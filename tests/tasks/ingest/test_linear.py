@@ -42,6 +42,19 @@ MADE: dict[str, Callable[[int], list[str]]] = {
         for number in range(size // 60)
         for line in (f"{number % 20 + 1} carries the bridge", "words below it", "and more", "of them")
     ],
+    "chapters with their answers": lambda size: [
+        line
+        for number in range(1, size // 120)
+        for line in (
+            f"Chapter {number}",
+            f"1. What carries bridge {number}?",
+            "A. the pier  B. the lamp",
+            f"2. Which mill is number {number}?",
+            "A. the old one  B. the new one",
+            "Answers",
+            "1. A  2. B",
+        )
+    ],
     "prose": lambda size: ["The river flows past the old harbour and the mill."] * (size // 51),
 }
 
