@@ -54,7 +54,9 @@ def test_due_are_the_new_the_changed_and_those_whose_time_is_up(ledger: Ledger, 
     assert due("2026-12", moved) == []
 
 
-def test_a_month_that_is_made_up_for_after_a_later_one_has_its_own_due(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_month_that_is_made_up_for_after_a_later_one_has_its_own_due(
+    ledger: Ledger, tmp_path: Path
+) -> None:
     settings, registry = make_settings(tmp_path), make_registry(ALPHA, make_model("often", every=1), RHO)
 
     def due(month: str) -> list[str]:
