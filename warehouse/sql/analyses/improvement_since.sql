@@ -4,7 +4,7 @@
 -- in it. All candidates are told together: p_together allows for having looked at every one of them by the largest change that chance
 -- makes (step-down max-t), together_low and together_high are the ends of an interval that holds for all at once in 95% of cases, and
 -- verdict says in words whether a change is more than noise: the interval holds 0 exactly where it is not.
--- equated_change is the change of the equated score, which allows for harder or easier questions; null where nothing is equated.
+-- equated_change is the change of the equated score, which allows for harder or easier questions; null without a common scale.
 -- Parameters: $since_month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month is the first that was published, since which every publication computes it; `proctor improvement` does since another.
 -- Repetitions of a month are left out.
