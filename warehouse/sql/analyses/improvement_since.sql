@@ -16,6 +16,13 @@ WITH shown AS (
     FROM current_editions
     WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     GROUP BY is_simulated
+),
+
+published AS (
+    SELECT s.model, s.prompt_style, s.month, s.is_simulated
+    FROM edition_scores AS s
+    JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+    WHERE s.discipline = 'all' AND s.score IS NOT NULL AND NOT e.is_repetition
 )
 
 SELECT
@@ -45,8 +52,16 @@ FROM improvements AS i
 JOIN shown ON shown.is_simulated = i.is_simulated
 WHERE i.prompt_style = $prompt_style
     AND i.since_month = coalesce($since_month::VARCHAR, shown.first_month)
-    -- What was computed before a later month or a correction was published is not told any more.
+    -- What was computed before another month or a correction was published is not told any more.
     AND i.through_month = shown.last_month
+    AND i.month_count = (
+        SELECT count(*)
+        FROM published AS p
+        WHERE p.model = i.model
+            AND p.prompt_style = i.prompt_style
+            AND p.month >= i.since_month
+            AND p.is_simulated = i.is_simulated
+    )
     AND i.from_edition_id IN (SELECT edition_id FROM current_editions)
     AND i.to_edition_id IN (SELECT edition_id FROM current_editions)
 ORDER BY i.is_simulated, i.change DESC, i.model
