@@ -47,10 +47,10 @@ def read_schedule(
     with ledger.read() as connection:
         rows = plans.read_candidate_months(connection)
     last: dict[str, Any] = {}
-    for row in sorted(rows, key=lambda row: row.month):
+    for one in sorted(rows, key=lambda row: row.month):
         # Of a month that is made up for after later ones, these say nothing; who sat only in them is not due before.
-        if row.month <= month or row.model not in last:
-            last[row.model] = row
+        if one.month <= month or one.model not in last:
+            last[one.model] = one
     sat = {row.model for row in rows if row.month == month}
     reference = settings.reference_model
     found: list[Schedule] = []
