@@ -172,9 +172,9 @@ def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
 
 
 def check_reachable(ledger: Ledger, settings: Settings, plan: RunPlan) -> None:
-    """Pass when every model that has something left to sit in house has its key and address; raises RegistryError.
+    """Pass when every model that is left to sit in house has key and address.
 
-    Raises BudgetError where the run has a budget and it is not known what a call of such a model can cost.
+    Raises RegistryError where one has not, and BudgetError where the run has a budget and it is not known what a call of such a model can cost.
     """
     registry = read_registry(settings.registry_path)
     with ledger.read() as connection:

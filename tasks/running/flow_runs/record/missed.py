@@ -118,7 +118,7 @@ def find_missed_runs(
 
 
 def check_schedule(schedule: FlowSchedule, *, now: datetime | None = None) -> None:
-    """Pass when the times of a schedule can be looked for, and its months are those of its own zone.
+    """Pass unless times or months of a schedule are refused.
 
     Raises UsageError for times that are not read here, and where a run of `MONTHLY` would begin in another month (UTC) than its zone shows:
     it would examine that one.
