@@ -18,10 +18,13 @@ from schemas.errors import GateError, UsageError
 from schemas.questions import PICTURES, QUESTIONS
 from tasks.questions.pictures import name_picture
 from warehouse.lake import Batch, Lake
+from warehouse.lake.upkeep import purge_catalog, purge_files
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review.withdrawal import delete_work, read_open_work
 
 REMOVED = "removed"
+# Where texts of a paper land.
+_TEXTS = ("document_texts", "questions", "quarantine")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ def remove_document(
     """Empty the document's unit and record why.
 
     With `purge` its files in `folders` are deleted too: the archive's, and the pictures of its pages, whose rows stay as long as they do.
+    So are the files and snapshots in which the lake still has its text; no earlier state of the lake can be read then.
 
     Doing it twice changes nothing. Raises GateError once the bank holds a question of it, an accepted decision makes one
     ready for the bank, or an annotator of an open batch has decided on one.
@@ -114,7 +118,7 @@ def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _purge(lake: Lake, folders: Sequence[Path], document: dict[str, Any]) -> int:
-    """Delete what folders keep of a document, then the rows of its pictures; how many files."""
+    """Delete what folders keep of a document, then what the lake does; how many files of folders."""
     params, sha256 = {"document_id": document["document_id"]}, str(document["sha256"])
     pictures = lake.read("pictures_of_document_alone", params)["sha256"]
     # Those that annotators made of it have units of their own.
@@ -131,6 +135,8 @@ def _purge(lake: Lake, folders: Sequence[Path], document: dict[str, Any]) -> int
         path.unlink(missing_ok=True)
     # Last: by them the files are found, after a kill and after a removal that left the files.
     lake.land_together([Batch("pictures", unit, PICTURES.frame([])) for unit in units], stage="ingest")
+    purge_files(lake, _TEXTS)
+    purge_catalog(lake.settings, _TEXTS)
     return len(found)
 
 
