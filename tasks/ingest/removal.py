@@ -118,7 +118,7 @@ def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _purge(lake: Lake, folders: Sequence[Path], document: dict[str, Any]) -> int:
-    """Delete what folders keep of a document, then what the lake does; how many files of folders."""
+    """Delete what folders, then the lake, keep of a document; how many files of folders."""
     params, sha256 = {"document_id": document["document_id"]}, str(document["sha256"])
     pictures = lake.read("pictures_of_document_alone", params)["sha256"]
     # Those that annotators made of it have units of their own.
