@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tasks.judging.calibration import watch_anchors
 from tasks.operations.reconcile import reconcile_stores
+from tasks.running import choose_month
 from tasks.running.flow_runs import flow, publish_summary, require_budget
 from tasks.running.sharing import conducting
 
@@ -16,6 +17,7 @@ def drift(month: str = "") -> dict[str, object]:
         month: month as YYYY-MM; empty for the present one.
     """
     require_budget()
+    month = choose_month(month)
     reconcile_stores()
     with conducting("drift", "drift", month=month):
         result = watch_anchors(month)

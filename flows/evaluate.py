@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tasks.exam import RunWishes, close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.operations.reconcile import reconcile_stores
+from tasks.running import choose_month
 from tasks.running.flow_runs import check_not_waiting, check_sat, flow, publish_summary, require_budget
 
 
@@ -37,6 +38,7 @@ def evaluate(
         in_batches: submit what is pending as batches.
     """
     require_budget()
+    month = choose_month(month)
     reconcile_stores()
     wishes = RunWishes(
         month, candidates, outside or (), run_id or None, repetition or None, draw,

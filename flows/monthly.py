@@ -8,6 +8,7 @@ from tasks.judging import judge_run
 from tasks.judging.calibration import correct_scores, watch_anchors
 from tasks.operations.reconcile import reconcile_stores
 from tasks.report import render_reports
+from tasks.running import choose_month
 from tasks.running.flow_runs import (
     check_judged,
     check_not_waiting,
@@ -42,6 +43,8 @@ def monthly(
         bridge: let a former reference sit the run too when the reference has changed.
     """
     require_budget()
+    # Once, at its beginning: what begins in one month and ends in the next is of the first.
+    month = choose_month(month)
     reconcile_stores()
     wishes = RunWishes(
         month,

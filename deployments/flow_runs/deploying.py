@@ -23,6 +23,7 @@ from schemas.settings import Settings
 from tasks.running.sharing import WORK_POOL
 
 if TYPE_CHECKING:
+    from schemas.ledger.engine import FlowSchedule
     from warehouse.ledger.engine.ledger import Ledger
 
 PoolKind = Literal["process", "docker", "kubernetes"]
@@ -91,16 +92,19 @@ def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]
     Doing it twice changes nothing.
 
     The server of this home is told, or the one that PREFECT_API_URL names. Raises UsageError where a schedule would spend without a
-    budget, ProctorError when no server runs, or with Prefect's own words when it refuses, StoreError
+    budget, or has times that are refused (`check_schedule`), ProctorError when no server runs, or with Prefect's own words when it refuses, StoreError
     where the home's ledger is refused.
     """
+    from tasks.running.flow_runs.record import check_schedule
     from warehouse.ledger.engine.opening import open_ledger
 
     check_budget(settings)
     state = read_state(settings)
     if state is None and not os.environ.get("PREFECT_API_URL"):
         raise ProctorError("No server is running for this PROCTOR_HOME; run `proctor up` first.")
-    # A home that is refused is so before anything is registered that would run on it.
+    # A home or a schedule that is refused is so before anything is registered that would run on it.
+    for schedule in _list_schedules():
+        check_schedule(schedule)
     with open_ledger(settings.ledger_address) as ledger:
         _register(settings, state, pool)
         note_schedules(ledger)
@@ -169,22 +173,27 @@ def check_budget(settings: Settings) -> None:
 
 def note_schedules(ledger: Ledger) -> None:
     """Note in the ledger what is to run when, so that a run that does not happen is noticed."""
-    from schemas.ledger.engine import FlowSchedule
     from tasks.running.flow_runs.record import MONTHLY
-    from warehouse.ledger.engine.moments import now_text
     from warehouse.ledger.engine.runs.flow_runs import write_flow_schedules
 
+    with ledger.write() as connection:
+        # At another hour or day of the month it is of the same months, and none that was missed is forgotten.
+        write_flow_schedules(connection, _list_schedules(), lasting=(MONTHLY,))
+
+
+def _list_schedules() -> list[FlowSchedule]:
+    """What runs by itself, as if it were deployed now."""
+    from schemas.ledger.engine import FlowSchedule
+    from warehouse.ledger.engine.moments import now_text
+
     now = now_text()
-    schedules = [
+    return [
         FlowSchedule(
             deployment=one.name, flow=one.flow, cron=one.cron, timezone=one.timezone, deployed_at=now
         )
         for one in read_deployments()
         if one.cron is not None
     ]
-    with ledger.write() as connection:
-        # At another hour or day of the month it is of the same months, and none that was missed is forgotten.
-        write_flow_schedules(connection, schedules, lasting=(MONTHLY,))
 
 
 def _build_environment(settings: Settings, state: ServerState | None) -> dict[str, str]:

@@ -163,7 +163,7 @@ def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
     Raises StoreError where the run is planned and the exam API lacks one of its pictures.
     """
     check_served(plan)
-    check_reachable(settings, plan)
+    check_reachable(ledger, settings, plan)
     run_id = publish_plan(ledger, plan)
     # What was drawn is known now, and nobody waits for the ledger meanwhile; every later flow does it again.
     if faults := share_pictures(ledger, settings):
@@ -171,13 +171,21 @@ def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
     return run_id
 
 
-def check_reachable(settings: Settings, plan: RunPlan) -> None:
-    """Pass when every model that sits in house has its key and address; raises RegistryError.
+def check_reachable(ledger: Ledger, settings: Settings, plan: RunPlan) -> None:
+    """Pass when every model that is left to sit in house has key and address.
 
-    Raises BudgetError where the run has a budget and it is not known what a call of such a model can cost.
+    Raises RegistryError where one has not, and BudgetError where the run has a budget and it is not known what a call of such a model can cost.
     """
     registry = read_registry(settings.registry_path)
-    needed = {session.model for session in plan.sessions if session.model not in plan.outside}
+    with ledger.read() as connection:
+        closed = {
+            one.session_id for one in sittings.list_sessions(connection, run_id=plan.run_id, status="closed")
+        }
+    needed = {
+        session.model
+        for session in plan.sessions
+        if session.model not in plan.outside and session.session_id not in closed
+    }
     models = [registry.get(name) for name in sorted(needed)]
     check_callable(models)
     if plan.budget_usd is not None:

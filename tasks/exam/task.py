@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 
 from schemas.settings import Settings, load_settings
 from tasks.exam.closed import close_overdue, land_access_log, land_closed_sessions, set_deadlines
@@ -22,7 +21,7 @@ from tasks.models import ModelClient
 from tasks.models.batches import BatchClient, collect_batches
 from tasks.models.budget import open_budget
 from tasks.models.registry import Registry, read_registry
-from tasks.running import Progress, choose_month
+from tasks.running import Progress
 from tasks.running.approvals import ApprovalNeeded
 from tasks.running.flow_runs import RETRIED, show_progress, step
 from warehouse.lake import open_lake
@@ -34,7 +33,6 @@ from warehouse.ledger.engine.opening import open_ledger
 def plan_month(wishes: RunWishes) -> dict[str, object]:
     """Plan the month's run and publish it; an empty id where nobody is due or it waits."""
     settings = load_settings()
-    wishes = replace(wishes, month=choose_month(wishes.month))
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plan = preview_month(ledger, lake, settings, wishes)
         if plan is None:

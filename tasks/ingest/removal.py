@@ -18,10 +18,13 @@ from schemas.errors import GateError, UsageError
 from schemas.questions import PICTURES, QUESTIONS
 from tasks.questions.pictures import name_picture
 from warehouse.lake import Batch, Lake
+from warehouse.lake.upkeep import purge_catalog, purge_files
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review.withdrawal import delete_work, read_open_work
 
 REMOVED = "removed"
+# Where texts of a paper land.
+_TEXTS = ("document_texts", "questions", "quarantine")
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ def remove_document(
 ) -> Removal:
     """Empty the document's unit and record why.
 
-    With `purge` its files in `folders` are deleted too: the archive's, and the pictures of its pages.
+    With `purge` its files in `folders` are deleted too: the archive's, and the pictures of its pages, whose rows stay as long as they do.
+    So are the files and snapshots in which the lake still has its text; no earlier state of the lake can be read then.
 
     Doing it twice changes nothing. Raises GateError once the bank holds a question of it, an accepted decision makes one
     ready for the bank, or an annotator of an open batch has decided on one.
@@ -66,9 +70,6 @@ def remove_document(
     document_id = str(document["document_id"])
     _check_unpublished(lake, document)
     questions = lake.read("question_types_of_document", {"document_id": document_id})["question_count"].sum()
-    pictures = lake.read("pictures_of_document_alone", {"document_id": document_id})["sha256"].to_list()
-    # Those that annotators made of it have units of their own.
-    made = lake.read("pictures_of_document", {"document_id": document_id})["landing_unit"].unique().to_list()
     # The ledger first: after a kill between the two, the same command finds the rows in the lake and ends the work.
     withdrawn = _withdraw(ledger, document)
     if document["status"] != REMOVED:
@@ -78,11 +79,10 @@ def remove_document(
                 Batch("documents", document_id, DOCUMENTS.frame([row])),
                 Batch("document_texts", document_id, DOCUMENT_TEXTS.frame([])),
                 Batch("questions", document_id, QUESTIONS.frame([])),
-                *(Batch("pictures", unit, PICTURES.frame([])) for unit in sorted({document_id, *made})),
             ],
             stage="ingest",
         )
-    deleted = sum(_purge(folder, str(document["sha256"]), pictures) for folder in folders) if purge else 0
+    deleted = _purge(lake, folders, document) if purge else 0
     return Removal(document_id, str(document["document_name"]), int(questions), withdrawn, deleted)
 
 
@@ -117,12 +117,26 @@ def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
     return tuple(one.batch_id for one in work)
 
 
-def _purge(folder: Path, sha256: str, pictures: Sequence[str]) -> int:
-    """Delete what a folder keeps of an original; return how many files that were."""
-    found = sorted([*(folder / sha256[:2]).glob(f"{sha256}.*"), *folder.glob(f"{sha256}.*")])
-    found += [path for path in (name_picture(folder, picture) for picture in pictures) if path.exists()]
+def _purge(lake: Lake, folders: Sequence[Path], document: dict[str, Any]) -> int:
+    """Delete what folders, then the lake, keep of a document; how many files of folders."""
+    params, sha256 = {"document_id": document["document_id"]}, str(document["sha256"])
+    pictures = lake.read("pictures_of_document_alone", params)["sha256"]
+    # Those that annotators made of it have units of their own.
+    units = lake.read("pictures_of_document", params)["landing_unit"].unique(maintain_order=True)
+    found = [
+        path
+        for folder in folders
+        for path in (
+            *sorted([*(folder / sha256[:2]).glob(f"{sha256}.*"), *folder.glob(f"{sha256}.*")]),
+            *(path for path in (name_picture(folder, picture) for picture in pictures) if path.exists()),
+        )
+    ]
     for path in found:
         path.unlink(missing_ok=True)
+    # Last: by them the files are found, after a kill and after a removal that left the files.
+    lake.land_together([Batch("pictures", unit, PICTURES.frame([])) for unit in units], stage="ingest")
+    purge_files(lake, _TEXTS)
+    purge_catalog(lake.settings, _TEXTS)
     return len(found)
 
 

@@ -70,8 +70,8 @@ async def judge_landed(
     The judgements are landed.
 
     Judged means by the present version of the prompt: a new one makes new rows next to the old, which stay as they are.
-    Without a run, all runs are looked at, and those that a judge has judged whole, by whichever version, are left: a
-    changed prompt must not pay for the whole history because nobody named a run. Runs of a kind that no judge of the
+    Without a run, all runs are looked at, and those that a judge has judged whole, by whichever version, are left, and published ones of
+    which it has judged nothing: neither a changed prompt nor a new judge pays for the whole history because nobody named a run. Runs of a kind that no judge of the
     registry may judge are then left, too.
 
     A response of which no judgement can be read goes to the next judge of the registry that has not been asked for it.
@@ -348,6 +348,8 @@ class RunJudging:
         if not is_named:
             found = self._lake.read("judged_sessions", {"judge": judge.name, "session_ids": list(names)})
             if found.height == len(names):
+                return []
+            if found.is_empty() and not self._lake.read("run_revisions", {"run_id": self._run_id}).is_empty():
                 return []
         units = {_name_unit(name, judge): name for name in names}
         landed = self._lake.landed("judgements", units)

@@ -290,8 +290,7 @@ def test_files_of_an_object_store_are_copied_and_restored_there_and_embedded(
     # What is away is said so, and nothing is left that could be taken for a backup.
     with pytest.raises(StoreError), mock.patch.dict(os.environ, store.variables):
         backup_home(served, tmp_path / "unfinished")
-    with pytest.raises(StoreError, match="was not finished"):
-        restore_home(elsewhere(settings, tmp_path / "never"), tmp_path / "unfinished")
+    assert not (tmp_path / "unfinished").exists()
 
 
 @pytest.mark.long
@@ -378,6 +377,29 @@ else:
     Path.unlink = lambda path, *rest, **named: die() if path.name == manifest.UNFINISHED else unlink(path, *rest, **named)
 backup_home(Settings(home=Path(home)), Path(folder))
 """
+
+
+def test_a_backup_that_is_interrupted_leaves_nothing_and_is_made_by_the_same_command(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+
+    def list_noted() -> list[str]:
+        with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+            return [one.folder for one in list_backups(connection)]
+
+    before = list_noted()
+    for folder in (there, tmp_path / "new"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(
+                "warehouse.backup.target.BackupTarget.finish", mock.Mock(side_effect=KeyboardInterrupt)
+            )
+            backup_home(settings, folder)
+        assert [*there.iterdir()] == [] and not (tmp_path / "new").exists()
+        assert list_noted() == before
+    backup_home(settings, there)
+    assert verify_backup(there)["differences"] == []
 
 
 @pytest.mark.parametrize(

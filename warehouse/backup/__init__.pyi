@@ -4,9 +4,6 @@ from .files import write_whole as write_whole
 # What `backup.json` says.
 from .manifest import BackupManifest as BackupManifest
 
-# Mark a new folder as a backup that is not finished.
-from .manifest import begin_backup as begin_backup
-
 # Raise StoreError, which names what differs, unless a backup is what its list says.
 from .manifest import check_backup as check_backup
 
@@ -21,6 +18,9 @@ from .manifest import is_finished as is_finished
 
 # What the backup in a folder says that it holds; raises for one that was not finished, or that is of another form.
 from .manifest import read_manifest as read_manifest
+
+# Mark a new folder as a backup that is not finished; empty again where none comes of it.
+from .manifest import writing_backup as writing_backup
 
 # A folder into which everything is copied as it is; what is made there by others is listed at the end.
 from .target import BackupTarget as BackupTarget

@@ -8,8 +8,10 @@ While a backup is made its folder holds `UNFINISHED.txt` and no `backup.json`: w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -68,8 +70,20 @@ class BackupManifest:
         return sum(one.size for one in self.files)
 
 
-def begin_backup(folder: Path, begun_at: str) -> None:
-    """Mark a new folder as a backup that is not finished."""
+@contextmanager
+def writing_backup(folder: Path, begun_at: str) -> Iterator[None]:
+    """Mark a new folder as a backup that is not finished; empty again where none comes of it."""
+    was_there = folder.exists()
+    try:
+        _begin_backup(folder, begun_at)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            _remove_backup(folder, keeps_folder=was_there)
+        raise
+
+
+def _begin_backup(folder: Path, begun_at: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     mark = folder / UNFINISHED
@@ -80,6 +94,17 @@ def begin_backup(folder: Path, begun_at: str) -> None:
     )
     flush_path(mark)
     flush_path(folder)
+
+
+def _remove_backup(folder: Path, *, keeps_folder: bool) -> None:
+    """Its list goes first, and last that it is unfinished."""
+    for path in sorted(folder.iterdir(), key=lambda one: (one.name != NAME, one.name == UNFINISHED)):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if not keeps_folder:
+        folder.rmdir()
 
 
 def finish_backup(folder: Path, manifest: BackupManifest) -> None:

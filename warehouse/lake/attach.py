@@ -80,9 +80,9 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         raise StoreError(
             f"The lake whose catalog is {describe_catalog(catalog)} cannot be opened ({type(error).__name__}). "
             + (
-                "Run `proctor init` if it was never created; else check PROCTOR_HOME, PROCTOR_LAKE_CATALOG and "
+                "Run `proctor init` if it was never created; else check PROCTOR_LAKE_CATALOG and "
                 "PROCTOR_LAKE_DATA, and that the server answers."
-                if read_only or is_postgres(catalog)
+                if is_postgres(catalog)
                 else "Check that the folder of PROCTOR_HOME can be written, or restore the catalog from a backup."
             )
         ) from None

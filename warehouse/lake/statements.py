@@ -71,12 +71,18 @@ def _execute(
     fetch: Callable[[duckdb.DuckDBPyConnection], T],
 ) -> T:
     written = _write_values(sql, params)
-    if written is None:
-        return fetch(connection.execute(sql, dict(params)))
     try:
-        return fetch(connection.execute(written))
+        return fetch(
+            connection.execute(sql, dict(params)) if written is None else connection.execute(written)
+        )
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        # The statement goes on meanwhile, and whatever comes next on the connection would wait for its end.
+        connection.interrupt()
+        raise KeyboardInterrupt from None
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-        if params:
+        if params and written is not None:
             _raise_without_values(connection, sql, error)
         raise
 

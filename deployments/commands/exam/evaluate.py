@@ -97,7 +97,7 @@ def preview(
             return None if aimed is None else {**aimed[0].summary(), "target": asdict(aimed[1])}
         found = preview_month(ledger, lake, settings, wishes)
         if found is not None and is_to_run:
-            check_reachable(settings, found)
+            check_reachable(ledger, settings, found)
         return None if found is None else found.summary()
 
 

@@ -102,7 +102,11 @@ def remove(
         str, typer.Option("--reason", help="Why; kept with the document.")
     ] = "ingested by mistake",
     purge: Annotated[
-        bool, typer.Option("--purge", help="Also delete the archived original, its text and its JSON.")
+        bool,
+        typer.Option(
+            "--purge",
+            help="Also delete the archived original, all that was read of it, and earlier states of the lake.",
+        ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
@@ -145,6 +149,7 @@ def remove(
         )
     if purge:
         lines.append(
-            f"Deleted {removal.deleted_files} files: the original, what was read of it, pictures of its pages."
+            f"Deleted {removal.deleted_files} files: the original, what was read of it, pictures of its pages; and what the lake "
+            "had of it before. Backups that were made before still hold it."
         )
     print_result(asdict(removal), lines=lines, then="proctor documents list")

@@ -46,7 +46,11 @@ def read_schedule(
     """
     with ledger.read() as connection:
         rows = plans.read_candidate_months(connection)
-    last = {row.model: row for row in rows}
+    last: dict[str, Any] = {}
+    for one in sorted(rows, key=lambda row: row.month):
+        # Of a month that is made up for after later ones, these say nothing; who sat only in them is not due before.
+        if one.month <= month or one.model not in last:
+            last[one.model] = one
     sat = {row.model for row in rows if row.month == month}
     reference = settings.reference_model
     found: list[Schedule] = []

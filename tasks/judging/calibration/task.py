@@ -9,7 +9,6 @@ from tasks.judging.calibration.anchors import watch_judges
 from tasks.judging.calibration.calibrate import calibrate_judges, list_runs
 from tasks.judging.calibration.correction import correct_edition
 from tasks.models.registry import read_registry
-from tasks.running import choose_month
 from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -44,13 +43,12 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
 
 
 @step()
-def watch_anchors(month: str = "") -> dict[str, object]:
-    """Let every judge in use judge the anchor set again, once a month (empty: the present one)."""
+def watch_anchors(month: str) -> dict[str, object]:
+    """Let every judge in use judge the anchor set again, once a month."""
     settings = load_settings()
-    chosen = choose_month(month)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         summary = asyncio.run(
-            watch_judges(ledger, lake, settings, read_registry(settings.registry_path), chosen)
+            watch_judges(ledger, lake, settings, read_registry(settings.registry_path), month)
         )
     return {
         "anchor_set": summary.anchor_set,

@@ -6,11 +6,11 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.errors import StoreError, UsageError
+from schemas.errors import ProctorError, StoreError, UsageError
 from schemas.settings import Settings
 from warehouse.ledger.engine.sides import find_ledger_file
 from warehouse.stores.homes import RESTORING, mark_home
@@ -29,12 +29,13 @@ def backup_home(settings: Settings, folder: Path, *, is_new_place: bool = False)
     """Copy ledger, lake, archive, secrets and what is public to a new folder.
 
     The copy is consistent although flows may write. The lake is copied first: what the ledger holds beyond it is landed again by
-    reconcile after a restore. So nothing may leave the ledger for the lake meanwhile. Raises UsageError where there is no home, the
+    reconcile after a restore. So nothing may leave the ledger for the lake meanwhile. What was copied is removed where it comes to no
+    backup, as by Ctrl-C, so that the same can be done again. Raises UsageError where there is no home, the
     folder is not empty or within the home, or, unless it `is_new_place`, no earlier backup lies beside it any more.
     """
     from tasks.running import Progress
     from tasks.running.archives import hold_archives
-    from warehouse.backup import BackupManifest, BackupTarget, begin_backup, finish_backup
+    from warehouse.backup import BackupManifest, BackupTarget, finish_backup, writing_backup
     from warehouse.lake import read_code_version
     from warehouse.ledger.engine.moments import now_text
 
@@ -50,26 +51,25 @@ def backup_home(settings: Settings, folder: Path, *, is_new_place: bool = False)
         check_mounted(settings, folder.parent, besides=folder)
     installation_id = read_home_id(settings)
     backup_id, begun_at = str(uuid.uuid4()), now_text()
-    _note(settings, folder, backup_id, begun_at)
-    begin_backup(folder, begun_at)
-    with (
-        Progress("backup: files copied") as progress,
-        hold_archives(settings, wait_s=_WAIT_S),
-    ):
-        target = BackupTarget(folder, progress.advance)
-        stores, copied = _copy_home(settings, target)
-        folders, files = target.finish()
-    manifest = BackupManifest(
-        backup_id=backup_id,
-        installation_id=installation_id,
-        begun_at=begun_at,
-        finished_at=now_text(),
-        proctor_version=read_code_version(),
-        stores=stores,
-        folders=folders,
-        files=files,
-    )
-    finish_backup(folder, manifest)
+    with _noted(settings, folder, backup_id, begun_at), writing_backup(folder, begun_at):
+        with (
+            Progress("backup: files copied") as progress,
+            hold_archives(settings, wait_s=_WAIT_S),
+        ):
+            target = BackupTarget(folder, progress.advance)
+            stores, copied = _copy_home(settings, target)
+            folders, files = target.finish()
+        manifest = BackupManifest(
+            backup_id=backup_id,
+            installation_id=installation_id,
+            begun_at=begun_at,
+            finished_at=now_text(),
+            proctor_version=read_code_version(),
+            stores=stores,
+            folders=folders,
+            files=files,
+        )
+        finish_backup(folder, manifest)
     return {
         "folder": str(folder),
         "copied": copied,
@@ -106,13 +106,14 @@ def check_mounted(settings: Settings, place: Path, *, besides: Path | None = Non
         )
 
 
-def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> None:
+@contextmanager
+def _noted(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> Iterator[None]:
     """Note a backup before anything is copied: one that is killed holds content as well."""
     import socket
 
     from schemas.ledger.engine import Backup
     from warehouse.ledger.engine.copies.backup import check_source
-    from warehouse.ledger.engine.copies.backups import note_backup
+    from warehouse.ledger.engine.copies.backups import forget_backups, note_backup
     from warehouse.ledger.engine.opening import open_ledger
 
     check_source(settings.ledger_address)
@@ -121,6 +122,17 @@ def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> No
             backup_id=backup_id, folder=str(folder.resolve()), host=socket.gethostname(), begun_at=begun_at
         )
         note_backup(connection, backup)
+    try:
+        yield
+    except BaseException:
+        if not folder.exists() or not any(folder.iterdir()):
+            with (
+                suppress(ProctorError),
+                open_ledger(settings.ledger_address) as ledger,
+                ledger.write() as connection,
+            ):
+                forget_backups(connection, [folder])
+        raise
 
 
 def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str], list[str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 from schemas.ledger.engine import Job
@@ -23,15 +22,13 @@ CONDUCTED = "conduct"
 def conducting(run_id: str, flow: str, /, **parameters: Any) -> Iterator[None]:
     """Conduct the run while the block runs, by this flow.
 
-    By its parameters another process would do the same; an empty `month` is the present one.
+    By its parameters another process would do the same.
 
     Where another flow does so already, this one works beside it. An empty id means no run.
     """
     if not run_id:
         yield
         return
-    if parameters.get("month") == "":
-        parameters["month"] = datetime.now(UTC).strftime("%Y-%m")
     details = {"flow": flow, "parameters": parameters}
     job = Job(kind=CONDUCTED, name=run_id, run_id=run_id, details=details)
     with open_ledger(load_settings().ledger_address) as ledger, hold_if_free(ledger, job):

@@ -18,7 +18,13 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deployment
-from deployments.flow_runs.deploying import MANIFEST, POOLS, note_schedules, read_deployments
+from deployments.flow_runs.deploying import (
+    MANIFEST,
+    POOLS,
+    deploy_flows,
+    note_schedules,
+    read_deployments,
+)
 from schemas.errors import UsageError
 from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings, load_settings
@@ -108,6 +114,30 @@ def test_a_home_that_is_refused_is_so_before_the_server_is_told_of_any_schedule(
         ledger.execute("update alembic_version set version_num = 'of tomorrow'")
     done = CliRunner().invoke(app, ["deploy"])
     assert (done.exit_code, "another version" in done.stderr, "Prefect" in done.stderr) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("cron", "timezone", "says"),
+    [
+        (
+            "0 2 1 * *",
+            "Asia/Shanghai",
+            r"-01 02:00 in Asia/Shanghai is .* 18:00 UTC, and the run would be of",
+        ),
+        ("0 20 31 * *", "America/New_York", "-31 20:00 in America/New_York is"),
+        ("0 2 1 jan *", "UTC", "Deployment monthly: 'jan' in the schedule"),
+        ("0 2 1 * *", "Asia/Shangai", "is no time zone"),
+    ],
+)
+def test_a_schedule_whose_months_or_times_would_be_others_is_not_deployed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cron: str, timezone: str, says: str
+) -> None:
+    monthly = replace(read_deployments()[0], cron=cron, timezone=timezone)
+    monkeypatch.setattr("deployments.flow_runs.deploying.read_deployments", lambda: [monthly])
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    with pytest.raises(UsageError, match=says):
+        deploy_flows(Settings(home=tmp_path / "home", budget_usd=5))
+    assert not (tmp_path / "home").exists()
 
 
 def test_an_unknown_deployment_is_named_with_those_that_there_are() -> None:

@@ -13,6 +13,7 @@ from deployments.commands.exam import evaluate
 from deployments.commands.exam.plans import render_plan
 from schemas.errors import BudgetError, RegistryError, UsageError
 from schemas.settings import Settings
+from tasks.exam.closed import force_close
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.plan.wishes import RunWishes
@@ -92,6 +93,18 @@ def test_a_missing_key_is_found_before_anything_is_started_and_does_not_hinder_a
     shown = evaluate.preview(RunWishes(MONTH, ["beta"]), is_to_run=True)
     assert shown is not None
     assert shown["candidates"] == ["beta"]
+
+
+def test_who_has_sat_its_month_may_leave_the_registry_before_the_others_have(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    run = act(ledger, lake, settings)
+    path = settings.home / "models.yaml"
+    path.write_text(REGISTRY.replace("  alpha: {provider: own, organisation: alpha}\n", ""))
+    with pytest.raises(RegistryError, match="there is no model 'alpha'"):
+        act(ledger, lake, settings)
+    force_close(ledger, run.run_id, "its provider has withdrawn it")
+    assert act(ledger, lake, settings).run_id == run.run_id
 
 
 def test_a_run_with_a_budget_that_no_price_can_hold_is_not_planned(

@@ -54,6 +54,22 @@ def test_due_are_the_new_the_changed_and_those_whose_time_is_up(ledger: Ledger, 
     assert due("2026-12", moved) == []
 
 
+def test_a_month_that_is_made_up_for_after_a_later_one_has_its_own_due(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    settings, registry = make_settings(tmp_path), make_registry(ALPHA, make_model("often", every=1), RHO)
+
+    def due(month: str) -> list[str]:
+        return list_due(read_schedule(ledger, registry, settings, month, is_simulated=False))
+
+    publish(ledger, settings, registry, make_bank())
+    publish(ledger, settings, registry, make_bank(), month="2027-01", candidates=["often", "alpha"])
+    assert due("2026-12") == ["often"]
+    publish(ledger, settings, registry, make_bank(), month="2026-12", candidates=["often", "alpha"])
+    # Planned last, but not sat last; and nobody is due in months before the first.
+    assert (due("2027-03"), due("2027-04"), due("2026-10")) == (["often"], ["alpha", "often"], [])
+
+
 def test_a_schedule_says_when_everybody_sat_and_will_sit(ledger: Ledger, tmp_path: Path) -> None:
     own = make_model("own", base_url="outside")
     registry = make_registry(ALPHA, make_model("late", released=date(2027, 2, 9)), own, RHO)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import pytest
 from sqlalchemy import insert
 
@@ -109,8 +110,23 @@ def test_the_original_stays_unless_it_is_purged(world: World) -> None:
     before = archived()
     world.remove()
     assert archived() == before
+    assert [path for path in find_texts(world) if path.suffix == ".parquet"] != []
     world.remove(purge=True)
     assert 0 < archived() < before
+    assert find_texts(world) == [], "nor in what the lake was before, or in its catalog"
+    assert world.count("questions") == 1
+
+
+def find_texts(world: World) -> list[Path]:
+    """Files of the lake, its catalog among them, in which a text of the wrong paper stands."""
+    lake = world.settings.home / "lake"
+    files = [path for path in lake.rglob("*") if path.is_file()]
+    rows = {path: str(pl.read_parquet(path).rows()) for path in files if path.suffix == ".parquet"}
+    return [
+        path
+        for path in files
+        if "月球绕地球转" in rows.get(path, "") or "月球绕地球转".encode() in path.read_bytes()
+    ]
 
 
 def test_the_same_file_is_ingested_again_only_when_asked_for(world: World) -> None:

@@ -102,6 +102,21 @@ def test_another_wording_is_judged_again_beside_the_first_and_changes_nothing_th
     assert lake.query("select * from scored_responses order by seq").equals(shown)
 
 
+def test_a_new_judge_does_not_pay_for_what_was_published_before_it_came(room: Room) -> None:
+    assert room.judge(None) == 2
+    edition = {"edition_id": "run-1/1", "run_id": "run-1", "month": "2026-10", "is_simulated": True}
+    table = get_table("editions")
+    room.lake.land("editions", "run-1/1", fill_rows(table, [edition]).drop("landing_unit"))
+    land_run(room.lake, "s2")
+    newcomer = (
+        "is_open: false}\n  newcomer: {provider: simulated, endpoint_model: judge, organisation: Lab,"
+        " roles: [judge], is_open: false"
+    )
+    assert room.judge(None, newcomer) == 2, "a session that closed after the edition, by the judge of its run"
+    assert room.lake.query("select distinct judge from judgements").rows() == [("judge",)]
+    assert (room.judge(None, newcomer), room.judge("run-1", newcomer)) == (0, 4)
+
+
 def test_one_run_is_judged_by_one_entry_of_the_registry(room: Room) -> None:
     first, other = "parameters: {temperature: 0}", "parameters: {temperature: 1}"
     assert room.judge(entry=first) == 2

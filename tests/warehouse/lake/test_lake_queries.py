@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -415,3 +418,16 @@ def test_a_reader_gives_plain_rows_and_refuses_what_a_lake_refuses(tmp_path: Pat
         for statement in ("DELETE FROM bank", "SELECT * FROM no_such_table"):
             with pytest.raises(UsageError):
                 run_statement(reader, statement)
+
+
+def test_ctrl_c_ends_a_long_query_and_the_reader_answers_the_next(tmp_path: Path) -> None:
+    open_new_lake(settings := Settings(home=tmp_path)).close()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with LakeReader(settings) as reader:
+            with pytest.raises(KeyboardInterrupt), reader.read_transaction():
+                threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+                reader.query("SELECT sum(a.range * b.range) FROM range(100000) AS a, range(200000) AS b")
+            assert reader.query("SELECT 1").scalar() == 1
+    finally:
+        signal.signal(signal.SIGINT, before)

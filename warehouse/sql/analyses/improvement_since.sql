@@ -4,7 +4,7 @@
 -- in it. All candidates are told together: p_together allows for having looked at every one of them by the largest change that chance
 -- makes (step-down max-t), together_low and together_high are the ends of an interval that holds for all at once in 95% of cases, and
 -- verdict says in words whether a change is more than noise: the interval holds 0 exactly where it is not.
--- equated_change is the change of the equated score, which allows for harder or easier questions; null where nothing is equated.
+-- equated_change is the change of the equated score, which allows for harder or easier questions; null without a common scale.
 -- Parameters: $since_month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month is the first that was published, since which every publication computes it; `proctor improvement` does since another.
 -- Repetitions of a month are left out.
@@ -16,6 +16,13 @@ WITH shown AS (
     FROM current_editions
     WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     GROUP BY is_simulated
+),
+
+published AS (
+    SELECT s.model, s.prompt_style, s.month, s.is_simulated
+    FROM edition_scores AS s
+    JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+    WHERE s.discipline = 'all' AND s.score IS NOT NULL AND NOT e.is_repetition
 )
 
 SELECT
@@ -45,8 +52,16 @@ FROM improvements AS i
 JOIN shown ON shown.is_simulated = i.is_simulated
 WHERE i.prompt_style = $prompt_style
     AND i.since_month = coalesce($since_month::VARCHAR, shown.first_month)
-    -- What was computed before a later month or a correction was published is not told any more.
+    -- What was computed before another month or a correction was published is not told any more.
     AND i.through_month = shown.last_month
+    AND i.month_count = (
+        SELECT count(*)
+        FROM published AS p
+        WHERE p.model = i.model
+            AND p.prompt_style = i.prompt_style
+            AND p.month >= i.since_month
+            AND p.is_simulated = i.is_simulated
+    )
     AND i.from_edition_id IN (SELECT edition_id FROM current_editions)
     AND i.to_edition_id IN (SELECT edition_id FROM current_editions)
 ORDER BY i.is_simulated, i.change DESC, i.model

@@ -10,6 +10,9 @@ from .listing import end_lost_runs as end_lost_runs
 # Whether a run's process is gone.
 from .listing import is_lost as is_lost
 
+# Pass unless times or months of a schedule are refused.
+from .missed import check_schedule as check_schedule
+
 # Deployments whose last time, or one within `LOOKS_BACK`, passed without a run; a run that failed did happen.
 from .missed import find_missed_runs as find_missed_runs
 

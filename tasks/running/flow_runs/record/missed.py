@@ -117,6 +117,24 @@ def find_missed_runs(
     return found
 
 
+def check_schedule(schedule: FlowSchedule, *, now: datetime | None = None) -> None:
+    """Pass unless times or months of a schedule are refused.
+
+    Raises UsageError for times that are not read here, and where a run of `MONTHLY` would begin in another month (UTC) than its zone shows:
+    it would examine that one.
+    """
+    moment = now or datetime.now(UTC)
+    due = _find_due(schedule, moment)
+    while schedule.deployment == MONTHLY and due is not None and due > moment - MONTHS_LOOK_BACK:
+        local = due.astimezone(_find_zone(schedule.timezone))
+        if _name_month(local) != _name_month(due):
+            raise UsageError(
+                f"Deployment {MONTHLY}: {local:%Y-%m-%d %H:%M} in {schedule.timezone} is {due:%Y-%m-%d %H:%M} UTC, and the run would "
+                f"be of {_name_month(due)}, for months are UTC's. Let the schedule in prefect.yaml name a time that is in one month in both."
+            )
+        due = _find_due(schedule, due - timedelta(seconds=1))
+
+
 def leave_month_out(ledger: Ledger, month: str, *, now: datetime | None = None) -> None:
     """Note in the audit log that a month is to have no run; UsageError unless it is missed."""
     missed = [one for one in find_missed_runs(ledger, now=now) if one.deployment == MONTHLY]

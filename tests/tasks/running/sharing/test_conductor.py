@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -51,3 +57,35 @@ def test_a_run_is_conducted_once_and_waits_for_another_process_only_when_its_own
             assert find_waiting(is_dead=True) == [begun]
         with conducting("", "monthly"):
             assert find_waiting(is_dead=True) == [begun]
+
+
+def test_a_month_that_ends_while_it_is_examined_is_one_month_for_all_its_stages(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([datetime(2026, 12, 31, 23, 59, tzinfo=UTC), *[datetime(2027, 1, 1, tzinfo=UTC)] * 9])
+    monkeypatch.setattr("tasks.running.months.datetime", SimpleNamespace(now=lambda _zone: next(clock)))
+    months: list[object] = []
+
+    @contextmanager
+    def conducted(_run_id: str, _flow: str, /, **parameters: object) -> Iterator[None]:
+        months.append(parameters["month"])
+        yield
+
+    def stage(*given: object) -> dict[str, object]:
+        months.extend(getattr(one, "month", one) for one in given if one not in ("", "run"))
+        return {
+            "run_id": "run",
+            "answers": 1,
+            "open_sessions": [],
+            "failed_judgements": 0,
+            "judged_responses": 1,
+        }
+
+    stages = "plan_month sit_run close_overdue_sessions land_run judge_run watch_anchors correct_scores render_reports reconcile_stores publish_summary"
+    for name in stages.split():
+        patched = (lambda *_: None) if name == "publish_summary" else stage
+        monkeypatch.setattr(f"flows.monthly.{name}", patched)
+    monkeypatch.setattr("flows.monthly.publish_edition", lambda *_, **__: {})
+    monkeypatch.setattr("flows.monthly.conducting", conducted)
+    inspect.unwrap(importlib.import_module("flows.monthly").monthly.fn)()
+    assert months == ["2026-12", "2026-12", "2026-12"]
