@@ -284,7 +284,7 @@ def paint(kinds: Sequence[str], name: str = "series") -> Any:
         sort=list(kinds),
         scale=alt.Scale(domain=list(kinds), range=colours),
         title=None,
-        legend=alt.Legend(orient="top", columns=3),
+        legend=alt.Legend(orient="top"),
     )
 
 
