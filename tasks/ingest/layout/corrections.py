@@ -78,7 +78,7 @@ def parse_correction(text: str) -> Correction:
             tuple(LineRole(int(mark["place"]), mark["role"], mark.get("type")) for mark in placed),
             tuple(LineRole(str(mark["shape"]), mark["role"], mark.get("type")) for mark in shaped),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UsageError(f"This is no correction of a paper: {error}. Mark the lines again.") from None
 
 

@@ -226,6 +226,8 @@ def test_the_shape_of_a_line_is_what_lines_of_its_role_have_alike(text: str, rol
         '[{"role": "title", "place": 1}]',
         '[{"role": "heading", "type": "riddle", "place": 1}]',
         "[1]",
+        '[{"role": "number", "place": Infinity}]',
+        "[" * 100_000,
     ],
 )
 def test_what_is_no_correction_is_one_clear_sentence(text: str) -> None:
