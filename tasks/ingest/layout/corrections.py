@@ -113,8 +113,8 @@ _OPTION_MARK = re.compile(
     r"(?P<sign>\s*(?:[^\w\s]{1,3}\s?)?)"
     r"(?:(?P<label>[A-Ja-j]|\d{1,2}|[①-⑩]|[ivx]{1,4})\s?[)）\].．、:：】>]{1,2}(?!\d)|(?P<letter>[A-Ja-j])\s+|(?<=[^\w\s])\s*)\s*"
 )
-# Signs that belong to what follows them (`-5`, `$x$`, `(0, 1)`), unless a space or a word does.
-_PART_OF_TEXT = re.compile(r"[-−–—+<>±=~≈≤≥](?!\s|[^\W\d_]{2})|[^\w\s]*[\[({“‘\"'«$√∛¬∞\\%#]")
+# Signs that belong to what follows them: `-5`, `€5`, `$x$`, `¿Dónde?`. Before a space or a word most are marks.
+_PART_OF_TEXT = re.compile(r"[^\w\s]++(?!\s|[^\W\d_]{2}|[\u3040-\u9fff])|[^\w\s]*[\[({“‘\"'«¿¡$√¬\\%#@&/…]")
 _COUNTED = re.compile(r"\d+|[一二三四五六七八九十百]+|[①-⑳]")
 _LONGEST_SHAPE = 60
 
@@ -255,8 +255,8 @@ def _find_option_marks(
         values = [_LETTERS.find(one.upper()) for one in labels], [read_number(one) for one in labels]
         is_counted = any(_counts(some) for some in values) or len(run) == len(labels) == 1
         signs = {match["sign"].strip() for match in found.values()}
-        is_bullet = len(found) == len(run) and len(signs) == 1 and "" not in signs
-        is_bullet &= not any(_PART_OF_TEXT.match(pieces[index].text.lstrip()) for index in run)
+        is_bullet = len(found) * 2 > len(run) and len(signs) == 1 and "" not in signs
+        is_bullet &= not any(_PART_OF_TEXT.match(pieces[index].text.lstrip()) for index in found)
         for index, match in found.items():
             if is_counted and (match["label"] or (match["letter"] and len(run) > 1)):
                 ends[index] = match.end()

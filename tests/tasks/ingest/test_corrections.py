@@ -181,6 +181,16 @@ a boat
 a bird
 I see one
 a bridge
+Which of them costs least?
+€5
+€3
+€9
+€7
+¿Dónde está el mar?
+¿Aquí?
+¿Allí?
+¿Lejos?
+¿Cerca?
 """
 
 
