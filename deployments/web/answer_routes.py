@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -42,14 +43,17 @@ _LONGEST_SEARCH = 200
 _FIELDS = ("session", "style", "discipline", "status", "stars", "dispute")
 # Candidates whose lines (9,000 at the paper's size) are kept, and for how long: filters and pages then read texts alone.
 _MOST_KEPT, _LANDED_S, _OPEN_S = 8, 60.0, 3.0
+# Searched texts of all sessions: one that has been pushed out is a list of everything again.
+_MOST_SEARCHED = 1_000
 
 Lines = Sequence[AnswerLine]
 
 
 def add_answer_routes(app: FastAPI) -> None:
-    """Add the pages of answers: an address names ids alone, a searched text is in a body."""
+    """Add the pages of answers: an address names ids alone, and no searched text."""
     landed: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _LANDED_S)
     fresh: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _OPEN_S)
+    searched: Kept[tuple[str, str], str] = Kept(_MOST_SEARCHED)
 
     def read_lines(request: Request, ledger: Ledger, run: WatchedRun, model: str, sight: Sight) -> Lines:
         """The lines of a candidate; none of one that is out of sight, kept or not."""
@@ -63,9 +67,13 @@ def add_answer_routes(app: FastAPI) -> None:
                 kept.put((run.run_id, model), lines)
         return lines
 
-    def show_list(
-        request: Request, ledger: Ledger, visitor: SignedIn, run_id: str, asked: Mapping[str, str], text: str
-    ) -> Response:
+    @app.get("/runs/{run_id}/answers")
+    def show_answers(request: Request, run_id: str, visitor: Watcher, ledger: Store) -> Response:
+        asked = request.query_params
+        if not asked.get("model"):
+            # Whoever signed in again comes back to the path alone.
+            return RedirectResponse(f"/runs/{quote(run_id, safe='')}", 303)
+        text = searched.get((visitor.session_id, asked.get("search", ""))) or ""
         sight = read_sight(request, visitor)
         lake = open_lake_for(request, sight)
         run = need_run(request, ledger, lake, run_id, sight)
@@ -81,7 +89,7 @@ def add_answer_routes(app: FastAPI) -> None:
             int(number) if number.isdecimal() and len(number) < 9 else 1,
         )
         _note(request, ledger, visitor, "search" if text else "answers", f"{run_id} {model}")
-        fields = {name: asked[name] for name in _FIELDS if asked.get(name)}
+        fields = {name: asked[name] for name in (*_FIELDS, "search") if asked.get(name)}
         return render_page(
             request,
             "answers.html",
@@ -96,21 +104,14 @@ def add_answer_routes(app: FastAPI) -> None:
             link=lambda **changed: _write_query({"model": model, **fields, **changed}),
         )
 
-    @app.get("/runs/{run_id}/answers")
-    def show_answers(request: Request, run_id: str, visitor: Watcher, ledger: Store) -> Response:
-        if not request.query_params.get("model"):
-            # Whoever signed in again comes back to the path alone.
-            return RedirectResponse(f"/runs/{quote(run_id, safe='')}", 303)
-        return show_list(request, ledger, visitor, run_id, request.query_params, "")
-
     @app.post("/runs/{run_id}/answers")
-    def search_answers(
-        request: Request, run_id: str, visitor: Watcher, ledger: Store, form: Form
-    ) -> Response:
-        """The same page of what holds a text; it is in the request's body, so in no log or history."""
-        return show_list(
-            request, ledger, visitor, run_id, form, form.get("text", "").strip()[:_LONGEST_SEARCH]
-        )
+    def search_answers(request: Request, run_id: str, visitor: Watcher, form: Form) -> Response:
+        """The address of what is asked for, to which one can come back; a searched text is in none."""
+        asked = {name: form.get(name, "") for name in ("model", *_FIELDS)}
+        if text := form.get("text", "").strip()[:_LONGEST_SEARCH]:
+            asked["search"] = secrets.token_hex(8)
+            searched.put((visitor.session_id, asked["search"]), text)
+        return RedirectResponse(f"/runs/{quote(run_id, safe='')}/answers?{_write_query(asked)}", 303)
 
     @app.get("/runs/{run_id}/answer")
     def show_answer(

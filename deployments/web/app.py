@@ -171,7 +171,8 @@ async def _refuse(request: Request, error: Exception) -> Response:
         codes = {401: "signed_out", 403: "refused", 404: "not_found", 413: "too_large"}
         return JSONResponse({"code": codes.get(error.status_code, "malformed")}, error.status_code)
     visitor = await run_in_threadpool(read_visitor, request)
-    return render_page(request, "error.html", visitor, status=error.status_code, code=error.status_code)
+    code, is_read = error.status_code, request.method == "GET"
+    return render_page(request, "error.html", visitor, status=code, code=code, is_read=is_read)
 
 
 async def _refuse_form(request: Request, error: Exception) -> Response:

@@ -20,6 +20,7 @@ class Axis:
         low: the column of the lower end of its interval; none draws no intervals.
         is_percent: whether its values, shares from 0 to 1, are written in per cent.
         domain: its ends, where they are not those of the values.
+        words: what stands for its values, where they are names.
     """
 
     column: str
@@ -30,11 +31,17 @@ class Axis:
     is_percent: bool = False
     from_zero: bool = False
     domain: Sequence[float] = ()
+    words: Mapping[str, Words] = field(default_factory=dict)
 
     @property
     def format(self) -> Any:
         """How Altair writes its values."""
         return ".0%" if self.is_percent else alt.Undefined
+
+    def name(self, row: Mapping[str, Any], language: Language) -> Any:
+        """A row's value, or what stands for it in a language."""
+        value = row[self.column]
+        return name_words(self.words, value, language) if self.words else value
 
     def write_title(self, language: Language) -> str:
         """What stands beside the axis in a language."""

@@ -92,9 +92,10 @@ class PageData:
     def _read_part(self, part: Any) -> Any:
         if not isinstance(part, Mapping):
             return part
+        words = {"words": self.find_group(part.get("words", ()))}
         if "title" in part:
-            return Axis(**{**part, "title": find_words(part["title"])})
-        return Group(part["column"], self.find_group(part.get("words", ())))
+            return Axis(**{**part, **words, "title": find_words(part["title"])})
+        return Group(part["column"], **words)
 
 
 def read_page(name: str) -> PageData:

@@ -150,15 +150,17 @@ def cells(frame: pl.DataFrame, *, across: Axis, down: Axis, value: Axis, facet: 
         for (named,), part in frame.partition_by(facet, as_dict=True, maintain_order=True).items():
             rows = [
                 {
-                    "across": row[across.column],
-                    "down": row[down.column],
+                    "across": across.name(row, language),
+                    "down": down.name(row, language),
                     "value": round_value(row[value.column]),
                 }
                 for row in part.iter_rows(named=True)
             ]
+            # Names are wider than a cell.
+            angle = 0 if all(len(str(row["across"])) < 4 for row in rows) else -40
             base = alt.Chart(inline_rows(rows), title=alt.TitleParams(str(named), fontSize=12)).encode(
-                x=alt.X("across:O", title=across.write_title(language), axis=alt.Axis(labelAngle=0)),
-                y=alt.Y("down:O", title=down.write_title(language)),
+                x=alt.X("across:O", title=across.write_title(language), axis=alt.Axis(labelAngle=angle)),
+                y=alt.Y("down:O", sort=None, title=down.write_title(language)),
                 tooltip=["across:O", "down:O", alt.Tooltip("value:Q", format=".1%")],
             )
             # Viridis keeps its order in grey print; the text turns light where the cell is dark.
@@ -282,7 +284,7 @@ def paint(kinds: Sequence[str], name: str = "series") -> Any:
         sort=list(kinds),
         scale=alt.Scale(domain=list(kinds), range=colours),
         title=None,
-        legend=alt.Legend(orient="top", columns=3),
+        legend=alt.Legend(orient="top"),
     )
 
 

@@ -73,10 +73,16 @@ def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_re
         clicks += 2
     page.keyboard.press("r")
     expect(page.locator("#count")).to_have_text(f"Questions found: {len(KNOWN) + len(FACTS)}")
+    seconds = time.monotonic() - begun
+    # Signed out and in again meanwhile: the marks are there, and are kept in the end.
+    cora.context.clear_cookies()
     page.keyboard.press("g")
+    expect(page.locator("#reason")).to_contain_text("Sign in again in another tab")
+    left, cora.page = cora.page, cora.open_tab()
+    cora.sign_in("cora")
+    left.keyboard.press("g")
     expect(page.locator("#reason")).to_have_text("Kept. Its questions go to review.")
     clicks += 2
-    seconds = time.monotonic() - begun
     assert clicks <= MOST_CLICKS
     assert seconds <= MOST_SECONDS
     shown = page.locator("#questions article").all_inner_texts()
@@ -96,7 +102,7 @@ def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_re
         assert {name: waiting.count(name) for name in waiting} == {"syksy.docx": 7, "talvi.docx": len(LATER)}
     page.goto(f"{server.address}/papers")
     expect(page.get_by_text("No paper is held.")).to_be_visible()
-    assert cora.complaints == []
+    assert [one for one in cora.complaints if not one.endswith(("(Unauthorized)", "(Forbidden)"))] == []
 
 
 @pytest.mark.long

@@ -16,6 +16,9 @@ export function showState(text, isTrouble = false) {
   state.classList.toggle('trouble', isTrouble);
 }
 
+// A key that is held down, or the second click of a double one: nobody has read what it would decide.
+export function isRepeated(event) { return event.repeat || event.detail > 1; }
+
 export class Notice {
   constructor(say) {
     this.say = say;

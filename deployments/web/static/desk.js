@@ -1,6 +1,6 @@
 // The page of one question: keys and buttons, the next card at once, and what has not reached the server yet.
 import { hearAsking, showSimilar } from './beside.js';
-import { Notice, parse, showState } from './card_page.js';
+import { Notice, isRepeated, parse, showState } from './card_page.js';
 import { Drafts } from './drafts.js';
 import { Editor, build, fillIn } from './editor.js';
 import { fetchAhead, showOriginal } from './original.js';
@@ -41,7 +41,7 @@ outbox.send();
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-act], [data-reason]');
-  if (!button) return;
+  if (!button || isRepeated(event)) return;
   if (button.dataset.reason) reject(button.dataset.reason);
   else acts[button.dataset.act]?.();
 });
@@ -77,7 +77,7 @@ function press(event) {
     else openReasons(false);
     return;
   }
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || help.open && event.key !== '?') return;
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || isRepeated(event) || help.open && event.key !== '?') return;
   if (localStorage.getItem('proctor.keys') === 'off') return;
   // With an input method switched on, only the place of the key is told.
   const key = event.key === 'Process' ? event.code.replace(/^(Key|Digit)/, '').replace('Period', '.').toLowerCase() : event.key.toLowerCase();

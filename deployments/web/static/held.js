@@ -49,6 +49,8 @@ document.addEventListener('keydown', (event) => {
   else return;
   event.preventDefault();
 });
+// Marks are on this page alone until they are kept.
+addEventListener('beforeunload', (event) => { if (main.dataset.marked) event.preventDefault(); });
 
 function select(index) {
   if (index < 0 || index >= lines.length) return;
@@ -96,18 +98,23 @@ async function keep(release) {
 }
 
 async function send(what, more) {
+  const closed = buttons.map((button) => button.disabled);
   buttons.forEach((button) => { button.disabled = true; });
   reason.textContent = say.reading_runs;
   const own = [...marks].map(([place, one]) => ({ place, role: one.role, type: one.type }));
+  const body = JSON.stringify({ marks: JSON.stringify(own), ...more });
   try {
-    const reply = await fetch(`/papers/${main.dataset.document}/${what}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-proctor-form': main.dataset.formToken },
-      body: JSON.stringify({ marks: JSON.stringify(own), ...more }),
-    });
+    let reply = await post(what, body);
+    // Somebody signed in again since this page was loaded: its marks go on with the new token.
+    if (reply.status === 403) {
+      const session = await (await fetch('/session', { headers: { 'x-proctor-form': '' } })).json();
+      if (session.user_id === main.dataset.user) main.dataset.formToken = session.form_token;
+      reply = await post(what, body);
+    }
     const found = await reply.json();
     if (reply.ok) return found;
-    reason.textContent = found.message ?? say.reading_failed;
+    if ([401, 403].includes(reply.status)) buttons.forEach((button, place) => { button.disabled = closed[place]; });
+    reason.textContent = [401, 403].includes(reply.status) ? say.held_signed_out : found.message ?? say.reading_failed;
   } catch {
     reason.textContent = say.reading_failed;
   } finally {
@@ -115,6 +122,11 @@ async function send(what, more) {
   }
   reason.className = 'warning';
   return null;
+}
+
+function post(what, body) {
+  const headers = { 'content-type': 'application/json', 'x-proctor-form': main.dataset.formToken };
+  return fetch(`/papers/${main.dataset.document}/${what}`, { method: 'POST', headers, body });
 }
 
 function showReading(found) {

@@ -1,5 +1,5 @@
 // The page of one thing to be marked: a key gives the mark, and the next one is there.
-import { Notice, parse, showState } from './card_page.js';
+import { Notice, isRepeated, parse, showState } from './card_page.js';
 import { build, fillIn } from './editor.js';
 import { Outbox } from './outbox.js';
 
@@ -22,7 +22,7 @@ outbox.send();
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-mark], [data-act]');
-  if (!button || !card || button === card) return;
+  if (!button || !card || button === card || isRepeated(event)) return;
   if (button.dataset.mark && button.matches('button')) give(button.dataset.mark);
   else if (button.dataset.act === 'skip') skip();
   else if (button.dataset.act === 'back') back();
@@ -38,7 +38,7 @@ function press(event) {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && note.dataset.mark) { event.preventDefault(); give(note.dataset.mark); }
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || localStorage.getItem('proctor.keys') === 'off') return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isRepeated(event) || localStorage.getItem('proctor.keys') === 'off') return;
   const key = event.key === 'Process' ? event.code.replace(/^(Key|Digit)/, '').toLowerCase() : event.key.toLowerCase();
   const chosen = [...card.querySelectorAll('.marks button')].find((button) => button.getAttribute('aria-keyshortcuts').toLowerCase() === key);
   const act = chosen ? () => give(chosen.dataset.mark) : { s: skip, u: back, c: () => note.focus() }[key];

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from schemas import patterns as re
 from schemas.errors import UsageError
@@ -77,7 +78,7 @@ def parse_correction(text: str) -> Correction:
             tuple(LineRole(int(mark["place"]), mark["role"], mark.get("type")) for mark in placed),
             tuple(LineRole(str(mark["shape"]), mark["role"], mark.get("type")) for mark in shaped),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UsageError(f"This is no correction of a paper: {error}. Mark the lines again.") from None
 
 
@@ -109,8 +110,11 @@ _BEGINNINGS = tuple(
     )
 )
 _OPTION_MARK = re.compile(
-    r"\s*(?:[^\w\s]{1,3}\s?)?(?:(?:[A-Ja-j]|\d{1,2}|[①-⑩]|[ivx]{1,4})\s?[)）\].．、:：】>]{1,2}|(?:[A-Ja-j])\s+|(?<=[^\w\s])\s*)\s*"
+    r"(?P<sign>\s*(?:[^\w\s]{1,3}\s?)?)"
+    r"(?:(?P<label>[A-Ja-j]|\d{1,2}|[①-⑩]|[ivx]{1,4})\s?[)）\].．、:：】>]{1,2}(?!\d)|(?P<letter>[A-Ja-j])\s+|(?<=[^\w\s])\s*)\s*"
 )
+# Signs that belong to what follows them: `-5`, `€5`, `$x$`, `¿Dónde?`. Before a space or a word most are marks.
+_PART_OF_TEXT = re.compile(r"[^\w\s]++(?!\s|[^\W\d_]{2}|[\u3040-\u9fff])|[^\w\s]*[\[({“‘\"'«¿¡$√¬\\%#@&/…]")
 _COUNTED = re.compile(r"\d+|[一二三四五六七八九十百]+|[①-⑳]")
 _LONGEST_SHAPE = 60
 
@@ -150,6 +154,8 @@ def _apply(correction: Correction, pieces: Sequence[Piece]) -> tuple[list[Piece]
     roles = _find_roles(correction, pieces)
     if not roles:
         return None
+    printed = _find_numbers(roles, pieces)
+    marks = _find_option_marks(roles, pieces)
     kept: list[Piece] = []
     headings: dict[int, Heading] = {}
     numbers: dict[int, tuple[int, int]] = {}
@@ -162,12 +168,10 @@ def _apply(correction: Correction, pieces: Sequence[Piece]) -> tuple[list[Piece]
             section, last = section + 1, 0
             headings[piece.start] = _make_heading(piece, section, fine)
         elif role == "number":
-            end, value = _read_number(piece.text, last)
-            numbers[piece.start] = (end, value)
-            last = value
+            end, last = printed.get(index, (0, last + 1))
+            numbers[piece.start] = (end, last)
         elif role == "option":
-            end = match.end() if (match := _OPTION_MARK.match(piece.text)) else 0
-            piece = rewrite(piece, end, f"{_LETTERS[min(letter, len(_LETTERS) - 1)]}. ")
+            piece = rewrite(piece, marks.get(index, 0), f"{_LETTERS[min(letter, len(_LETTERS) - 1)]}. ")
         elif role == "key":
             kept.append(say(piece, "参考答案"))
         letter = letter + 1 if role == "option" else 0
@@ -212,10 +216,57 @@ def _make_heading(piece: Piece, number: int, fine: str | None) -> Heading:
     )
 
 
-def _read_number(text: str, last: int) -> tuple[int, int]:
-    """Where the number of a line ends, and its value; the next one where it prints none."""
-    match = _match_beginning(text)
-    if match is None:
-        return 0, last + 1
-    value = read_number(match[3])
-    return match.end(), value if value is not None else last + 1
+def _find_numbers(
+    roles: Mapping[int, tuple[str, str | None]], pieces: Sequence[Piece]
+) -> dict[int, tuple[int, int]]:
+    """Where the printed number of a marked line ends, and its value, by the line's index.
+
+    One in an unknown form is believed where lines alike count: in `What is 7 times 8?` nothing does, and all of it is the question.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    alike: dict[str, dict[int, tuple[int, int]]] = {}
+    for index in sorted(index for index, (role, _) in roles.items() if role == "number"):
+        text, label = pieces[index].text, pieces[index].label
+        match = _match_beginning(text)
+        value = read_number(match[3]) if match else None
+        if match and value is not None:
+            alike.setdefault(shape_of(text, "number"), {})[index] = (match.end(), value)
+        if label is not None and not label.is_weak:
+            found[index] = (label.end, label.value)
+    for ends in alike.values():
+        if _counts([value for _, value in ends.values()]):
+            found |= ends
+    return found
+
+
+def _find_option_marks(
+    roles: Mapping[int, tuple[str, str | None]], pieces: Sequence[Piece]
+) -> dict[int, int]:
+    """Where the printed mark of an option ends: a letter that counts, or a sign that all have."""
+    runs: list[dict[int, re.Match[str] | None]] = []
+    for index in sorted(index for index, (role, _) in roles.items() if role == "option"):
+        if not runs or index - 1 not in runs[-1]:
+            runs.append({})
+        runs[-1][index] = _OPTION_MARK.match(pieces[index].text)
+    ends: dict[int, int] = {}
+    for run in runs:
+        found = {index: match for index, match in run.items() if match is not None}
+        labels = [one for match in found.values() if (one := match["label"] or match["letter"])]
+        values = [_LETTERS.find(one.upper()) for one in labels], [read_number(one) for one in labels]
+        is_counted = any(_counts(some) for some in values) or len(run) == len(labels) == 1
+        signs = {match["sign"].strip() for match in found.values()}
+        is_bullet = len(found) * 2 > len(run) and len(signs) == 1 and "" not in signs
+        is_bullet &= not any(_PART_OF_TEXT.match(pieces[index].text.lstrip()) for index in found)
+        for index, match in found.items():
+            if is_counted and (match["label"] or (match["letter"] and len(run) > 1)):
+                ends[index] = match.end()
+            elif is_bullet:
+                ends[index] = match.end("sign")
+    return ends
+
+
+def _counts(values: Sequence[int | None]) -> bool:
+    """Whether printed numbers go up one by one, most of the time that they go up."""
+    known = [value for value in values if value is not None]
+    steps = [after - before for before, after in pairwise(known) if after > before]
+    return steps.count(1) * 2 >= max(len(steps), 1)

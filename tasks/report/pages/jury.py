@@ -34,10 +34,7 @@ def _read_weights(source: Source) -> Panel:
     if frame.height:
         first = frame.row(0, named=True)
         finding = _PAGE.say("weights", first | {"percent": 100 * (first["weight"] or 0.0)})
-    names = {name: words[1] for name, words in _PAGE.find_group(["disciplines", "fields"]).items()}
-    drawn = frame.filter(pl.col("weight").is_not_null()).with_columns(
-        field=pl.col("discipline").replace(names)
-    )
+    drawn = frame.filter(pl.col("weight").is_not_null())
     return _PAGE.panel("weights", frame, params=source.shown, finding=finding, drawn=drawn)
 
 

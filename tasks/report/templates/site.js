@@ -55,7 +55,9 @@
       view: { stroke: null }, title: { color: "currentColor" },
       axis: { labelColor: "currentColor", titleColor: "currentColor", gridColor: "currentColor", gridOpacity: 0.15, domainColor: "currentColor",
         tickColor: "currentColor", labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 220, labelSeparation: 6 },
-      legend: { labelColor: "currentColor", titleColor: "currentColor", labelFontSize: 12, labelLimit: 260, symbolLimit: 40 },
+      legend: { labelColor: "currentColor", titleColor: "currentColor", labelFontSize: 12, labelLimit: 260, symbolLimit: 40,
+        // What is beyond the edge of a telephone is not read.
+        columns: Math.max(1, Math.min(3, Math.floor(place.clientWidth / 200))) },
       text: { color: "currentColor" }
     };
     window.vegaEmbed(place, spec, { renderer: "svg", actions: false, tooltip: { theme: "custom" } }).then(function (result) {

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fastapi.routing import APIRoute
+from httpx2 import Response
 
 from deployments.web.references import make_reference, read_reference
 from deployments.web.visitor import SESSION_COOKIE
@@ -269,6 +270,26 @@ def test_an_annotator_coordinates_nothing(desk: Desk) -> None:
     assert [one.get(path).status_code for path in ("/coordination", f"/coordination/{BATCH}")] == [404, 404]
     fields = {"form_token": one.form_token(), "is_understood": "yes"}
     assert one.post(f"/coordination/{BATCH}/release", data=fields).status_code == 404
+
+
+def test_a_refused_page_says_what_is_wrong_with_it(desk: Desk) -> None:
+    chen, cora = desk.sign_in("chen"), desk.sign_in("cora")
+    own = {"form_token": cora.form_token()}
+
+    def publish(form: dict[str, str]) -> Response:
+        """As a browser sends a form: our own scripts name themselves and read codes."""
+        return desk.client.post(
+            "/guidelines", data=form, headers={"cookie": f"{SESSION_COOKIE}={cora.cookie}"}
+        )
+
+    replies = {
+        "has no such page": chen.get("/runs", **{"accept-language": "en"}),
+        "没有此页面的权限": chen.get("/runs", **{"accept-language": "zh"}),
+        "too old": publish({"form_token": "0" * 64, "changes": "x"}),
+        "malformed or too long": publish(own | {"changes": "  "}),
+        "address is wrong": cora.get("/nowhere"),
+    }
+    assert [why for why, reply in replies.items() if why not in reply.text] == []
 
 
 def test_a_fault_tells_its_class_and_nothing_of_the_question(

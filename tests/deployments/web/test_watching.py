@@ -308,6 +308,10 @@ def test_a_search_finds_questions_and_answers_and_stands_in_no_address(watched: 
     page = anna.post(ANSWERS, model=MODEL, text=SEARCHED.upper())
     # One question in the sessions of the three prompt styles.
     assert count_lines(page.text) == 3
+    # It is a page that one can come back to; in another session there is no such search.
+    there = str(page.url)
+    assert SEARCHED.lower() not in there.lower()
+    assert [count_lines(one.get(there).text) for one in (anna, watched.sign_in("anna"))] == [3, 30]
     assert not any(
         SEARCHED.lower() in one.lower() for one in re.findall(r'(?:href|action)="([^"]*)"', page.text)
     )

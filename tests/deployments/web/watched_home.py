@@ -158,9 +158,12 @@ class Watcher:
         app: Any = self.watched.client.app
         token = app.state.sessions.make_form_token(self.cookie.split(".")[0])
         headers = {"cookie": f"{SESSION_COOKIE}={self.cookie}"}
-        return self.watched.client.post(
+        reply = self.watched.client.post(
             path, headers=headers, data={"form_token": token, **fields}, follow_redirects=False
         )
+        # As a browser does that sent a search.
+        found = reply.headers.get("location", "")
+        return self.get(found) if "/answers?" in found else reply
 
 
 @contextmanager

@@ -155,6 +155,63 @@ def test_keys_of_an_answer_file_beside_the_paper_are_found_again(
     assert [row["answer"] for row in again.questions][-len(FACTS) :] == [[key] for _, _, key in FACTS]
 
 
+UNMARKED = """Arithmetic
+What is 7 times 8?
+-5
+-3
+-2
+-1
+What is 12 plus 5?
+1.5 kg
+2.5 kg
+3.5 kg
+4.5 kg
+Solve x^2 = 9 for x.
+$x^2$
+$y$
+$z$
+√2
+Which is f(1) of these?
+(0, 1)
+(1, 0)
+(2, 2)
+(1, 1)
+A ferry is what?
+a boat
+a bird
+I see one
+a bridge
+Which of them costs least?
+€5
+€3
+€9
+€7
+¿Dónde está el mar?
+¿Aquí?
+¿Allí?
+¿Lejos?
+¿Cerca?
+"""
+
+
+def test_what_a_person_marks_loses_no_word_that_only_looks_like_a_number_or_a_mark(
+    tmp_path: Path, lake: Lake, settings: Settings
+) -> None:
+    write(tmp_path, "paper.txt", UNMARKED)
+    land(lake, settings, tmp_path)
+    paper = open_paper(lake, list_held(lake)[0]["document_id"])
+    assert paper is not None
+    lines = UNMARKED.splitlines()[1:]
+    marks: list[dict[str, object]] = [
+        {"place": UNMARKED.index(line), "role": "number" if line.endswith(("?", ".")) else "option"}
+        for line in lines
+    ]
+    marks.append({"place": 0, "role": "heading", "type": "single_choice"})
+    found = read_again(lake, settings, paper, json.dumps(marks)).questions
+    read = [line for one in found for line in (one["stem"], *(each["text"] for each in one["options"]))]
+    assert read == lines
+
+
 @pytest.mark.parametrize(
     ("text", "role", "shape"),
     [
@@ -179,6 +236,8 @@ def test_the_shape_of_a_line_is_what_lines_of_its_role_have_alike(text: str, rol
         '[{"role": "title", "place": 1}]',
         '[{"role": "heading", "type": "riddle", "place": 1}]',
         "[1]",
+        '[{"role": "number", "place": Infinity}]',
+        "[" * 100_000,
     ],
 )
 def test_what_is_no_correction_is_one_clear_sentence(text: str) -> None:

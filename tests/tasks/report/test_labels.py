@@ -70,6 +70,14 @@ def test_every_label_is_shown_somewhere() -> None:
     assert [name for name in LABELS if name not in used and not name.startswith(made)] == []
 
 
+def test_every_purpose_of_a_paid_call_has_its_words() -> None:
+    code = "".join(path.read_text("utf-8") for path in sorted((REPORT.parent).rglob("*.py")))
+    named = set(re.findall(r'(?:purpose=|PURPOSE(?:: Final)? = )"(\w+)"', code)) - {"batch"}
+    roles = set(re.findall(r'role = "(\w+)" if with_reference else "(\w+)"', code).pop()) | {"ask", "answer"}
+    assert {"exam", "judge"} < named
+    assert (named | {f"league_{role}" for role in roles}) - set(COMMON_WORDS["purposes"]) == set()
+
+
 def test_every_label_that_is_shown_is_there() -> None:
     shown = set(LABEL_IN_CODE.findall(read_sources(".py", ".j2", ".js")))
     assert shown - set(LABELS) - set(PREFIXES) == set()

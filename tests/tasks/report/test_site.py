@@ -146,6 +146,9 @@ def test_every_page_draws_without_a_request_a_message_or_a_scroll_bar_across(
         here = page.locator(".doors a[aria-current]").bounding_box()
         assert here is not None, one.name
         assert here["x"] + here["width"] <= width, f"{one.name} is out of sight in its row"
+        cut = """places => places.filter(one => one.getBoundingClientRect().right > one.closest('svg').getBoundingClientRect().right)
+            .map(one => one.textContent)"""
+        assert page.eval_on_selector_all(".fig .role-legend-label text", cut) == [], one.name
         page.close()
 
 
