@@ -163,11 +163,25 @@ def test_an_unknown_build_of_pytorch_is_refused(tmp_path: Path) -> None:
     assert "no file of 'cu130' is known" in refused.stderr
     asked.unlink()
     assert run("cpu").returncode == 0
-    uv, needs, own = asked.read_text().splitlines()
+    where, uv, needs, own = asked.read_text().splitlines()
+    assert where == "-m pip config list"
     assert "--require-hashes" in uv
     assert needs.endswith("--torch-backend=cpu -b constraints.txt -r pyproject.toml --extra ocr")
     assert "--require-hashes -c constraints.txt -c constraints-cpu.txt" in needs
     assert own.endswith("--no-deps -b constraints.txt -e .")
+
+    # A build for the CPU in a folder that pip's own file names, one of two.
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    (wheels / "torch-2.0+cpu-cp311-cp311-linux_x86_64.whl").touch()
+    told = tmp_path / "told"
+    told.write_text(f"global.cert='x'\nglobal.find-links='\\n/nowhere\\n{wheels}'\n")
+    python.write_text(f'#!/bin/sh\necho "$UV_FIND_LINKS $@" >>{asked}\n[ "$3" != config ] || cat {told}\n')
+    asked.unlink()
+    assert run("").returncode == 0
+    _, _, needs, _ = asked.read_text().splitlines()
+    assert needs.startswith(f"/nowhere,{wheels} ")
+    assert "-c constraints-cpu.txt -b constraints.txt" in needs
 
 
 def test_the_command_ends_with_three_where_an_advisory_is_about_what_is_installed(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "tasks.exam.log.signing": 1,
     "tasks.exam.public.bank": 2,
     "tasks.gscore": 1,
-    "tasks.ingest": 36,
+    "tasks.ingest": 32,
     "tasks.judging": 1,
     "tasks.judging.calibration": 4,
     "tasks.judging.marking": 1,

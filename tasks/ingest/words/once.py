@@ -1,4 +1,4 @@
-"""What is found out about a text is found out once a paper, however many steps and readings ask."""
+"""What is found out about a text once a paper, however many steps and readings ask."""
 
 from __future__ import annotations
 
