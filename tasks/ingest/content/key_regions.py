@@ -222,20 +222,25 @@ def find_region(
     marks = find_region_headings(pieces) if headings is None else headings
     if not marks:
         return _find_keyed(pieces)
+    announced = _Announced(pieces, marks)
     if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
-        opening = [index for index in marks if _opens_answers(pieces, index, marks)]
-        if len(opening) < 0.6 * len(marks):
+        shown = marks[:: -(-len(marks) // _MOST_SHOWN)]
+        if sum(map(announced.opens, shown)) < 0.6 * len(shown):
             return None  # printed after every question
     answered = (first_answered or _FirstAnswered(pieces)).find(len(pieces))
     marks = [index for index in marks if index >= answered and (index >= 5 or not _is_title(pieces, index))]
+    if marks != announced.marks:
+        announced = _Announced(pieces, marks)
     for index in marks:
         if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
             continue
-        if _opens_answers(pieces, index, marks):
+        if announced.opens(index):
             return index
     return None
 
 
+# So many of the lines that announce answers show whether most of them open a part.
+_MOST_SHOWN = 40
 _LEAST_ANSWERED = 3
 
 
@@ -374,8 +379,30 @@ def _is_title(pieces: Sequence[Piece], index: int) -> bool:
 _KEY_THEN = re.compile(r"\s*[（(]?[A-J√×✓✗]{1,6}[)）]?\s*(?:$|[.。:：]|[-–—=]\s)")
 
 
-def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) -> bool:
-    """Whether answers to the questions above a line that announces them follow it."""
+class _Announced:
+    """Lines that announce answers, each looked at once, though the next ones ask for it again."""
+
+    def __init__(self, pieces: Sequence[Piece], marks: Sequence[int]) -> None:
+        self.pieces = pieces
+        self.marks = marks
+        self._opens: dict[int, bool] = {}
+        self._ends: dict[int, int] = {}
+
+    def opens(self, index: int) -> bool:
+        """Whether answers to the questions above such a line follow it."""
+        if index not in self._opens:
+            self._opens[index] = _opens_answers(self, index)
+        return self._opens[index]
+
+    def find_end(self, index: int) -> int:
+        """Where the part ends that such a line would open."""
+        if index not in self._ends:
+            self._ends[index] = _find_end(self.pieces, index, self.marks)
+        return self._ends[index]
+
+
+def _opens_answers(announced: _Announced, index: int) -> bool:
+    pieces, marks = announced.pieces, announced.marks
     before, following = pieces[:index], pieces[index + 1 : index + 6]
     is_only = len(marks) == 1
     keyed = [
@@ -389,18 +416,12 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
     begin = marks[place - 1] + 1 if place else 0
     run = find_run(pieces[begin:index])
     if run is not None and _answers_run(run, pieces[begin:index], pieces[index + 1 :]):
-        if (
-            begin
-            and _prints_again(pieces[begin:index], pieces[index + 1])
-            and not _opens_answers(pieces, begin - 1, marks)
-        ):
+        if begin and _prints_again(pieces[begin:index], pieces[index + 1]) and not announced.opens(begin - 1):
             return False  # answers stand below each question: these are the parts of the last one
         further = next(iter(marks[place + 1 :]), None)
-        if any(
-            _asks_one(pieces, _find_end(pieces, mark, marks)) for mark in marks[max(place - 1, 0) : place + 1]
-        ):
+        if any(_asks_one(pieces, announced.find_end(mark)) for mark in marks[max(place - 1, 0) : place + 1]):
             return False
-        if further is None or _find_end(pieces, index, marks) <= further:
+        if further is None or announced.find_end(index) <= further:
             return True
     for piece in following[:3]:
         text = piece.text

@@ -42,19 +42,6 @@ MADE: dict[str, Callable[[int], list[str]]] = {
         for number in range(size // 60)
         for line in (f"{number % 20 + 1} carries the bridge", "words below it", "and more", "of them")
     ],
-    "chapters with their answers": lambda size: [
-        line
-        for number in range(1, size // 120)
-        for line in (
-            f"Chapter {number}",
-            f"1. What carries bridge {number}?",
-            "A. the pier  B. the lamp",
-            f"2. Which mill is number {number}?",
-            "A. the old one  B. the new one",
-            "Answers",
-            "1. A  2. B",
-        )
-    ],
     "prose": lambda size: ["The river flows past the old harbour and the mill."] * (size // 51),
 }
 
@@ -171,3 +158,25 @@ def test_steps_for_a_bank_grow_with_its_questions(name: str) -> None:
     prepare(BANKS[name](20))
     small, large = (count_calls(prepare, BANKS[name](size)) for size in (150, 600))
     assert large <= 6 * small, (small, large)
+
+
+def list_chapters(size: int) -> list[str]:
+    return [
+        line
+        for number in range(1, size)
+        for line in (
+            f"Chapter {number}",
+            f"1. What carries bridge {number}?",
+            "A. the pier  B. the lamp",
+            f"2. Which mill is number {number}?",
+            "A. the old one  B. the new one",
+            "Answers",
+            "1. A  2. B",
+        )
+    ]
+
+
+def test_short_chapters_with_their_answers_are_read_at_once() -> None:
+    """Twice as many took fourteen times as long, and ninety of them two minutes."""
+    small, large = (count_calls(read_lines, list_chapters(size)) for size in (20, 40))
+    assert large <= 8 * small, (small, large)
