@@ -51,6 +51,7 @@ from tasks.ingest.tables.records import split_records
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import find_discipline, name_discipline
+from tasks.ingest.words.once import forget_paper
 from tasks.running import without_collecting
 
 MAX_TEXT = 20_000_000
@@ -100,6 +101,8 @@ def read_extraction(
     Raises:
         DocumentError: for records that cannot be read.
     """
+    # Sheets and records ask of their texts, too, and are split by no line.
+    forget_paper()
     mapping = read_mapping(options.get("mapping_file"))
     second = _read_second(extraction, options, answers)
     if second.pointed is None:
