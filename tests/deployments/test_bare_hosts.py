@@ -208,7 +208,8 @@ def test_two_bare_hosts_come_to_a_published_month_by_the_commands_of_the_page(
 
     def find_monthly() -> dict[str, Any]:
         runs = read_json(first, "proctor runs list --flow monthly")["runs"]
-        return dict(runs[0]) if runs else {}
+        # On the first of a month its schedule may begin one meanwhile, which finds nothing to examine or nobody due.
+        return next((dict(one) for one in runs if one["started_by"] == "person"), {})
 
     deadline = time.monotonic() + 1800
     while (run := find_monthly()).get("state") not in ("completed", "failed", "crashed", "lost"):
