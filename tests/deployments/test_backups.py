@@ -28,6 +28,7 @@ from tests.deployments.test_cli import invoke
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
+from warehouse.backup import BackupTarget, writing_backup
 from warehouse.lake import open_lake
 from warehouse.lake.upkeep import backup as lake_backup
 from warehouse.lake.upkeep.catalog_copy import copy_server_catalog
@@ -400,6 +401,28 @@ def test_a_backup_that_is_interrupted_leaves_nothing_and_is_made_by_the_same_com
         assert list_noted() == before
     backup_home(settings, there)
     assert verify_backup(there)["differences"] == []
+
+
+def test_of_two_backups_into_one_folder_the_second_leaves_the_first_as_it_is(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """Both have found it empty."""
+    folder = tmp_path / "copies"
+
+    def fail_beside(words: str) -> None:
+        with pytest.raises(UsageError, match=words), writing_backup(folder, "now"):
+            raise AssertionError
+
+    finish = BackupTarget.finish
+
+    def finish_later(target: BackupTarget) -> Any:
+        fail_beside("Another `proctor backup` writes into")
+        return finish(target)
+
+    with mock.patch.object(BackupTarget, "finish", finish_later):
+        backup_home(settings, folder)
+    fail_beside("is not empty any more")
+    assert verify_backup(folder)["differences"] == []
 
 
 @pytest.mark.parametrize(

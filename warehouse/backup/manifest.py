@@ -72,10 +72,20 @@ class BackupManifest:
 
 @contextmanager
 def writing_backup(folder: Path, begun_at: str) -> Iterator[None]:
-    """Mark a new folder as a backup that is not finished; empty again where none comes of it."""
+    """Mark a new folder as a backup that is not finished; empty again where none comes of it.
+
+    Raises UsageError where somebody else writes one there, or has: what is theirs stays.
+    """
     was_there = folder.exists()
+    _claim_folder(folder)
     try:
-        _begin_backup(folder, begun_at)
+        (folder / UNFINISHED).write_text(
+            f"This backup was begun at {begun_at} and is not finished: it cannot be restored. If no `proctor backup` is running that "
+            "writes it, delete this folder and make the backup again.\n",
+            encoding="utf-8",
+        )
+        flush_path(folder / UNFINISHED)
+        flush_path(folder)
         yield
     except BaseException:
         with suppress(OSError):
@@ -83,17 +93,17 @@ def writing_backup(folder: Path, begun_at: str) -> Iterator[None]:
         raise
 
 
-def _begin_backup(folder: Path, begun_at: str) -> None:
+def _claim_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     mark = folder / UNFINISHED
-    mark.write_text(
-        f"This backup was begun at {begun_at} and is not finished: it cannot be restored. If no `proctor backup` is running that "
-        "writes it, delete this folder and make the backup again.\n",
-        encoding="utf-8",
-    )
-    flush_path(mark)
-    flush_path(folder)
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        raise UsageError(f"Another `proctor backup` writes into {folder}; name a new folder.") from None
+    if [path.name for path in folder.iterdir()] != [UNFINISHED]:
+        mark.unlink()
+        raise UsageError(f"{folder} is not empty any more; name a new folder for the backup.")
 
 
 def _remove_backup(folder: Path, *, keeps_folder: bool) -> None:

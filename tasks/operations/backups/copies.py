@@ -51,7 +51,8 @@ def backup_home(settings: Settings, folder: Path, *, is_new_place: bool = False)
         check_mounted(settings, folder.parent, besides=folder)
     installation_id = read_home_id(settings)
     backup_id, begun_at = str(uuid.uuid4()), now_text()
-    with _noted(settings, folder, backup_id, begun_at), writing_backup(folder, begun_at):
+    with _forgotten_if_empty(settings, folder), writing_backup(folder, begun_at):
+        _note(settings, folder, backup_id, begun_at)
         with (
             Progress("backup: files copied") as progress,
             hold_archives(settings, wait_s=_WAIT_S),
@@ -106,14 +107,13 @@ def check_mounted(settings: Settings, place: Path, *, besides: Path | None = Non
         )
 
 
-@contextmanager
-def _noted(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> Iterator[None]:
+def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> None:
     """Note a backup before anything is copied: one that is killed holds content as well."""
     import socket
 
     from schemas.ledger.engine import Backup
     from warehouse.ledger.engine.copies.backup import check_source
-    from warehouse.ledger.engine.copies.backups import forget_backups, note_backup
+    from warehouse.ledger.engine.copies.backups import note_backup
     from warehouse.ledger.engine.opening import open_ledger
 
     check_source(settings.ledger_address)
@@ -122,6 +122,14 @@ def _noted(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> I
             backup_id=backup_id, folder=str(folder.resolve()), host=socket.gethostname(), begun_at=begun_at
         )
         note_backup(connection, backup)
+
+
+@contextmanager
+def _forgotten_if_empty(settings: Settings, folder: Path) -> Iterator[None]:
+    """Take the note back where the block fails and leaves nothing of a backup."""
+    from warehouse.ledger.engine.copies.backups import forget_backups
+    from warehouse.ledger.engine.opening import open_ledger
+
     try:
         yield
     except BaseException:

@@ -173,5 +173,5 @@ def _purge_server(address: str, tables: Sequence[str]) -> None:
 def _held(why: str) -> StoreError:
     return StoreError(
         f"The lake's catalog could not be written again ({why}): it may still hold beginnings of erased texts. Wait until nobody "
-        "reads the lake, and run the same again (`proctor erase --again`)."
+        "reads the lake, and run the same command again; after an erasure, `proctor erase --again`."
     )
