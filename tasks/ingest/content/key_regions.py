@@ -38,8 +38,12 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     rest = pieces
     headings = find_region_headings(pieces)
     first_answered = _FirstAnswered(pieces)
+    shown = 0
     while rest:
-        index = find_region(rest, headings, first_answered)
+        # A workbook of many chapters is asked again when half of them have been taken: each asking looks through all that is left.
+        is_shown = len(headings) > _MOST_SHOWN and shown / 2 < len(headings) <= shown
+        shown = shown if is_shown else len(headings)
+        index = find_region(rest, headings, first_answered, is_shown=is_shown)
         if index is None:
             bodies.append(rest)
             regions.append([])
@@ -210,11 +214,13 @@ def find_region(
     pieces: Sequence[Piece],
     headings: Sequence[int] | None = None,
     first_answered: _FirstAnswered | None = None,
+    *,
+    is_shown: bool = False,
 ) -> int | None:
     """Return the index of the line that opens the answer part at the end of a paper, or None.
 
     `headings` are those of `find_region_headings`, and `first_answered` is of a paper that ends with these pieces, where they are
-    known.
+    known; `is_shown` says that most of the headings are known to open parts.
 
     A line `参考答案` that stands after a single question introduces only that question's answer: the
     answer part must begin with a heading, a key table, or a number that starts over.
@@ -223,7 +229,7 @@ def find_region(
     if not marks:
         return _find_keyed(pieces)
     announced = _Announced(pieces, marks)
-    if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
+    if not is_shown and len(marks) > 2 and len(marks) > 0.05 * len(pieces):
         shown = marks[:: -(-len(marks) // _MOST_SHOWN)]
         if sum(map(announced.opens, shown)) < 0.6 * len(shown):
             return None  # printed after every question
