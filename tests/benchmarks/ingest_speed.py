@@ -144,16 +144,11 @@ def _bare_ocr(data: bytes) -> object:
     import pypdfium2
     from rapidocr import RapidOCR
 
-    from tasks.ingest.readers.ocr import RESOLUTION
+    from tasks.ingest.readers.ocr import ENGINE, RESOLUTION
 
     # As many threads as the pipeline gives it: what is compared is the work around the engine.
-    engine = RapidOCR(
-        params={
-            "Global.log_level": "critical",
-            "EngineConfig.onnxruntime.intra_op_num_threads": 2,
-            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-        }
-    )
+    threads = {key: value for key, value in ENGINE.items() if key.endswith("num_threads")}
+    engine = RapidOCR(params={"Global.log_level": "critical", **threads})
     document = pypdfium2.PdfDocument(data)
     return [engine(page.render(scale=RESOLUTION / 72).to_numpy()) for page in document]
 

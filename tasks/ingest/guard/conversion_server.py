@@ -15,7 +15,9 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -41,7 +43,14 @@ def serve() -> None:
         child, reply = _read(child, line, request["options"])
         replies.write(reply + b"\n")
         replies.flush()
+        if _READ_BY_OCR in reply:
+            _wanted.add("rapidocr")  # what is scanned seldom comes alone, and each has a child of its own
     _release(child)
+
+
+_READ_BY_OCR = b'rapidocr"'
+# What the next children will need, loaded before the first of them is forked.
+_wanted: set[str] = set()
 
 
 def _read(child: Child | None, line: bytes, options: Mapping[str, Any]) -> tuple[Child | None, bytes]:
@@ -68,6 +77,10 @@ _forked = count()
 def _fork(memory_limit_mb: int) -> Child:
     if next(_forked):
         _preload()
+    while _wanted:
+        with suppress(ImportError):
+            import_module(_wanted.pop())
+            gc.freeze()
     return Child(memory_limit_mb)
 
 

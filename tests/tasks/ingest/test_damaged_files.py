@@ -71,3 +71,21 @@ def test_a_thousand_damaged_files_never_stop_a_batch(tmp_path: Path) -> None:
     seed = int(os.environ.get("PROCTOR_SEED", random.SystemRandom().randrange(1 << 30)))
     print(f"seed {seed}: repeat with PROCTOR_SEED={seed}")
     run_damaged_files(tmp_path, 1000, seed)
+
+
+def test_what_the_next_papers_need_is_loaded_once_and_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child is forked all the same where OCR cannot be loaded: a text may name it."""
+    from tasks.ingest.guard import conversion_server
+
+    loaded: list[str] = []
+
+    def load(name: str) -> None:
+        loaded.append(name)
+        raise ImportError(name)
+
+    monkeypatch.setattr(conversion_server, "import_module", load)
+    monkeypatch.setattr(conversion_server, "Child", lambda limit: ("child", limit))
+    monkeypatch.setattr(conversion_server, "_preload", lambda: None)
+    conversion_server._wanted.add("rapidocr")
+    assert conversion_server._fork(500) == conversion_server._fork(500) == ("child", 500)
+    assert loaded == ["rapidocr"]
