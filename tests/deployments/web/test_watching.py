@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+import polars as pl
 import pytest
 from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
+from deployments.web import run_routes
 from schemas.vocabulary import ROLES
 from tasks.watching import ProgressReading
 from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
@@ -241,6 +243,27 @@ def test_an_examiner_sees_reference_and_reasons_and_an_analyst_neither(watched: 
     assert [word for word in secrets if word in lists] == []
     # What an answer says of itself is text, and stays text.
     assert watched.sign_in("anna").post(ANSWERS, model=MODEL, text=REFERENCE).text.count('class="whole"') == 0
+
+
+def test_the_page_of_costs_says_in_words_what_calls_were_for(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {
+        "month": RUN[-7:],
+        "team": None,
+        "model": MODEL,
+        "call_count": 1,
+        "failed_count": 0,
+        "unpriced_count": 0,
+    }
+    row |= {"input_token_count": 9, "output_token_count": 2, "cost_usd": 0.1}
+    calls = pl.DataFrame([{**row, "purpose": purpose} for purpose in ("exam", "later")])
+    monkeypatch.setattr(run_routes, "read_costs", lambda *_: calls)
+    page = watched.sign_in("anna").get("/costs", **{"accept-language": "zh"}).text
+    assert [word for word in ("考试作答", "exam", "later") if f"<td>{word}</td>" in page] == [
+        "考试作答",
+        "later",
+    ]
 
 
 def test_a_runs_page_says_how_its_edition_is_attested(watched: Watched) -> None:
