@@ -19,7 +19,7 @@ from deployments.web.second_reading_routes import (
     find_refusal,
     list_allowed,
 )
-from deployments.web.show import choose_language, say
+from deployments.web.show import choose_language, say, say_of_reading
 from deployments.web.visitor import Body, Config, Coordinator, Store
 from schemas.errors import ConflictError, DocumentError, StoreError, UsageError
 from tasks.ingest import (
@@ -178,7 +178,8 @@ def _answer(
     except ConflictError:
         raise
     except (UsageError, DocumentError, StoreError) as error:
-        return JSONResponse({"code": "refused", "message": str(error)}, 409)
+        message = say_of_reading(str(error), choose_language(request))
+        return JSONResponse({"code": "refused", "message": message}, 409)
     return JSONResponse(found | tell_more())
 
 
@@ -191,7 +192,7 @@ def _describe_questions(
     )
     return {
         "status": document["status"],
-        "reason": document["error"],
+        "reason": say_of_reading(document["error"], choose_language(request)) or None,
         "expected": document["expected_right_rate"],
         "questions": [
             {

@@ -119,6 +119,13 @@ def test_a_change_without_the_token_of_its_session_is_refused(desk: Desk) -> Non
     assert [cora.post(path, token="", json={"marks": "[]"}).status_code for path in CHANGES] == [403] * 3
 
 
+def test_why_a_paper_is_held_stands_there_in_the_readers_language(desk: Desk) -> None:
+    cora = desk.sign_in("cora")
+    pages = {one: cora.get("/papers", **{"accept-language": one}).text for one in ("zh", "en")}
+    assert ["No numbered question, option list" in page for page in pages.values()] == [False, True]
+    assert "文本中未识别出带编号的题目" in pages["zh"]
+
+
 def test_a_home_without_papers_holds_none(make_desk: MakeDesk) -> None:
     desk = make_desk([])
     cora = desk.sign_in("cora")
