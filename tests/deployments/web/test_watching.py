@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
-from deployments.web import run_routes
+from deployments.web import answer_routes, run_routes
 from schemas.vocabulary import ROLES
 from tasks.watching import ProgressReading
 from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
@@ -264,6 +265,23 @@ def test_the_page_of_costs_says_in_words_what_calls_were_for(
         "考试作答",
         "later",
     ]
+    # Where a browser has no field for months, it is a text: its form is said and checked before it is sent.
+    assert page.count('placeholder="2026-01" pattern="[0-9]{4}-(0[1-9]|1[0-2])"') == 2
+
+
+def test_what_was_read_as_true_or_false_is_said_in_the_readers_language(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = answer_routes.read_answer
+
+    def read_false(*given: Any, **more: Any) -> Any:
+        whole = read(*given, **more)
+        assert whole.response is not None
+        return replace(whole, response={**whole.response, "answer": "false"})
+
+    monkeypatch.setattr(answer_routes, "read_answer", read_false)
+    page = watched.sign_in("anna").get(ANSWER, **{"accept-language": "zh"}).text
+    assert "<h3>提取的答案</h3>错</div>" in page
 
 
 def test_a_runs_page_says_how_its_edition_is_attested(watched: Watched) -> None:
