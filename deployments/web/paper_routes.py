@@ -186,13 +186,17 @@ def _answer(
 def _describe_questions(
     request: Request, document_id: str, paper: PaperAsRead | ParsedDocument
 ) -> dict[str, Any]:
-    document = paper.document
+    document, language = paper.document, choose_language(request)
+    # A released paper keeps the reason for which it was held.
+    is_released = isinstance(paper, PaperAsRead) and paper.is_released
     describe = find_pictures(
         read_lake(request), document_id, paper if isinstance(paper, ParsedDocument) else None
     )
     return {
-        "status": document["status"],
-        "reason": say_of_reading(document["error"], choose_language(request)) or None,
+        "status": "parsed" if is_released else document["status"],
+        "reason": say("paper_goes_on", language)
+        if is_released
+        else say_of_reading(document["error"], language) or None,
         "expected": document["expected_right_rate"],
         "questions": [
             {
