@@ -181,7 +181,7 @@ async def _refuse_form(request: Request, error: Exception) -> Response:
 
 
 def _draw_fault(scope: Scope, status: int) -> Response | None:
-    """The page of a fault, which looks nobody up: the ledger may be at fault; null for our script."""
+    """The page of a fault; null for our script. Nobody is looked up: the ledger may be at fault."""
     request = Request(scope)
     if _is_script(request):
         return None

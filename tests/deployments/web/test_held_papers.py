@@ -15,6 +15,7 @@ from lxml import html
 
 import deployments.web
 from deployments.web import paper_routes
+from deployments.web.lake import open_asked
 from schemas.settings import Settings, load_settings
 from tasks.ingest import ingest_documents
 from tasks.questions.pictures import name_picture
@@ -131,16 +132,14 @@ def test_why_a_paper_is_held_stands_there_in_the_readers_language(desk: Desk) ->
 def test_a_paper_that_was_released_is_not_said_to_be_held(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = paper_routes.open_asked
-
     def open_held(request: Any, document_id: str) -> Any:
-        paper = ask(request, document_id)
+        paper = open_asked(request, document_id)
         held = {"status": "held", "error": "Held: It was not read."}
         return replace(paper, document=paper.document | held, is_released=True)
 
     monkeypatch.setattr(paper_routes, "open_asked", open_held)
     page = html.document_fromstring(desk.sign_in("cora").get(f"/papers/{find(desk, 'ferry.pdf')}").text)
-    told = json.loads(page.xpath("//main/@data-reading")[0])
+    told = json.loads(str(page.xpath("string(//main/@data-reading)")))
     assert (told["status"], told["reason"]) == ("parsed", "Kept. Its questions go to review.")
     assert page.xpath("string(//p[@id='reason'][@class='good'])") == told["reason"]
 

@@ -17,7 +17,7 @@ from starlette.routing import Mount
 from deployments.web import answer_routes, run_routes
 from schemas.vocabulary import ROLES
 from tasks.watching import ProgressReading
-from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
+from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines, read_answer
 from tasks.watching.answers.lines import GivenStars
 from tests.deployments.web.watched_home import (
     EXPLANATION,
@@ -249,15 +249,8 @@ def test_an_examiner_sees_reference_and_reasons_and_an_analyst_neither(watched: 
 def test_the_page_of_costs_says_in_words_what_calls_were_for(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = {
-        "month": RUN[-7:],
-        "team": None,
-        "model": MODEL,
-        "call_count": 1,
-        "failed_count": 0,
-        "unpriced_count": 0,
-    }
-    row |= {"input_token_count": 9, "output_token_count": 2, "cost_usd": 0.1}
+    counts = dict.fromkeys(run_routes._SUMMED, 1)
+    row = {"month": RUN[-7:], "team": None, "model": MODEL, **counts}
     calls = pl.DataFrame([{**row, "purpose": purpose} for purpose in ("exam", "later")])
     monkeypatch.setattr(run_routes, "read_costs", lambda *_: calls)
     page = watched.sign_in("anna").get("/costs", **{"accept-language": "zh"}).text
@@ -272,10 +265,8 @@ def test_the_page_of_costs_says_in_words_what_calls_were_for(
 def test_what_was_read_as_true_or_false_is_said_in_the_readers_language(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = answer_routes.read_answer
-
     def read_false(*given: Any, **more: Any) -> Any:
-        whole = read(*given, **more)
+        whole = read_answer(*given, **more)
         assert whole.response is not None
         return replace(whole, response={**whole.response, "answer": "false"})
 
