@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from schemas.errors import StoreError
@@ -31,6 +32,7 @@ class Guard:
         name: whose log lines these are.
         read_limit: the most bytes of a request to a path; default `LARGEST_BODY_BYTES` for all.
         advice: the sentence after the limit, where a request was too large.
+        draw_fault: the page of a fault with its status, for who reads pages; null where a code is read.
     """
 
     def __init__(
@@ -39,11 +41,13 @@ class Guard:
         name: str = "proctor.web",
         read_limit: Callable[[str], int] = lambda _path: LARGEST_BODY_BYTES,
         advice: str = "Send less.",
+        draw_fault: Callable[[Scope, int], Response | None] = lambda _scope, _status: None,
     ) -> None:
         self._app = app
         self._log = logging.getLogger(name)
         self._read_limit = read_limit
         self._advice = advice
+        self._draw_fault = draw_fault
         self._held_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,7 +92,10 @@ class Guard:
             self._log.error("%s answered with a fault: %s", scope["method"], type(error).__name__)
             if is_started:
                 return  # half a reply cannot be taken back; the connection ends
-            if isinstance(error, StoreError):
+            status = 503 if isinstance(error, StoreError) else 500
+            if page := self._draw_fault(scope, status):
+                await page(scope, receive, send)
+            elif status == 503:
                 await _reply(send, 503, "store_unavailable", "The ledger cannot be written now. Try again.")
             else:
                 await _reply(

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from deployments.auth import (
     Attempts,
@@ -141,7 +142,7 @@ def create_app(
         # A redirect would name the host that the caller named.
         redirect_slashes=False,
     )
-    app.add_middleware(Guard, name="proctor.web")
+    app.add_middleware(Guard, name="proctor.web", draw_fault=_draw_fault)
     app.add_middleware(SecurityHeaders)
     app.add_exception_handler(SignInNeeded, _ask_to_sign_in)
     app.add_exception_handler(HTTPException, _refuse)
@@ -177,6 +178,14 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 async def _refuse_form(request: Request, error: Exception) -> Response:
     return await _refuse(request, HTTPException(404))
+
+
+def _draw_fault(scope: Scope, status: int) -> Response | None:
+    """The page of a fault; null for our script. Nobody is looked up: the ledger may be at fault."""
+    request = Request(scope)
+    if _is_script(request):
+        return None
+    return render_page(request, "error.html", None, status=status, code=status, is_read=True)
 
 
 def _is_script(request: Request) -> bool:

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from deployments.auth import SignedIn
-from deployments.web.show import choose_language, read_wording, say
+from deployments.web.show import choose_language, read_wording, say, say_of_reading
 from deployments.web.visitor import COORDINATORS, is_watcher, read_sessions
-from tasks.report import SHARED_FOLDER, describe_marks
+from tasks.report import SHARED_FOLDER, describe_marks, name_purpose
 from tasks.review import list_words
 
 STATIC = Path(__file__).parent / "static"
@@ -27,7 +27,7 @@ def render_page(
 ) -> HTMLResponse:
     """A page, or a part of one, in the reader's language.
 
-    Every template knows `say(name, …)`, `say_door(name)`, `words(topic)`, `describe_marks(marks)`, `language`, `visitor`, `is_coordinator`, `is_watcher`, `form_token` (empty for who is
+    Every template knows `say(name, …)`, `say_door(name)`, `words(topic)`, `describe_marks(marks)`, `name_purpose(purpose)`, `say_of_reading(text)`, `language`, `visitor`, `is_coordinator`, `is_watcher`, `form_token` (empty for who is
     not signed in) and `static(name)`; the rest is given. Everything that is put in is escaped.
     """
     return HTMLResponse(_render(request, template, visitor, **values), status)
@@ -46,6 +46,8 @@ def _render(request: Request, template: str, visitor: SignedIn | None, **values:
         "say_door": lambda word: say(word, language),
         "wording": {name: both[language] for name, both in read_wording().items()},
         "describe_marks": lambda marks: describe_marks(marks, language),
+        "say_of_reading": lambda text: say_of_reading(text, language),
+        "name_purpose": lambda purpose: name_purpose(purpose, language),
         "words": lambda topic: list_words(topic, language),
         "language": language,
         "visitor": visitor,

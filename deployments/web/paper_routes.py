@@ -19,7 +19,7 @@ from deployments.web.second_reading_routes import (
     find_refusal,
     list_allowed,
 )
-from deployments.web.show import choose_language, say
+from deployments.web.show import choose_language, say, say_of_reading
 from deployments.web.visitor import Body, Config, Coordinator, Store
 from schemas.errors import ConflictError, DocumentError, StoreError, UsageError
 from tasks.ingest import (
@@ -178,20 +178,25 @@ def _answer(
     except ConflictError:
         raise
     except (UsageError, DocumentError, StoreError) as error:
-        return JSONResponse({"code": "refused", "message": str(error)}, 409)
+        message = say_of_reading(str(error), choose_language(request))
+        return JSONResponse({"code": "refused", "message": message}, 409)
     return JSONResponse(found | tell_more())
 
 
 def _describe_questions(
     request: Request, document_id: str, paper: PaperAsRead | ParsedDocument
 ) -> dict[str, Any]:
-    document = paper.document
+    document, language = paper.document, choose_language(request)
+    # A released paper keeps the reason for which it was held.
+    is_released = isinstance(paper, PaperAsRead) and paper.is_released
     describe = find_pictures(
         read_lake(request), document_id, paper if isinstance(paper, ParsedDocument) else None
     )
     return {
-        "status": document["status"],
-        "reason": document["error"],
+        "status": "parsed" if is_released else document["status"],
+        "reason": say("paper_goes_on", language)
+        if is_released
+        else say_of_reading(document["error"], language) or None,
         "expected": document["expected_right_rate"],
         "questions": [
             {

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 
 from schemas import patterns as re
+from tasks.ingest import say_in_chinese
 from tasks.questions import QuestionContent
 from tasks.questions.display import render_line, render_text
 from tasks.review import LANGUAGES, Language
@@ -134,6 +135,11 @@ def read_wording() -> Mapping[str, Mapping[str, str]]:
 def say(name: str, language: Language, /, **parts: object) -> str:
     """The words of that name with the parts put in; an unknown name raises KeyError."""
     return read_wording()[name][language].format(**parts)
+
+
+def say_of_reading(text: str | None, language: Language) -> str:
+    """What ingest said of a paper, in the reader's language; empty for nothing."""
+    return say_in_chinese(text or "") if language == "zh" else text or ""
 
 
 def choose_language(request: Request) -> Language:

@@ -34,6 +34,9 @@ from .requested_reading import read_month_money as read_month_money
 # Note that somebody asks for a paper to be read by a model; twice changes nothing.
 from .requested_reading import request_reading as request_reading
 
+# What is said of a paper's reading, in Chinese as far as its sentences are known.
+from .reasons import say_in_chinese as say_in_chinese
+
 # A paper, the lines of its text, and the questions that were read in it.
 from .corrected import PaperAsRead as PaperAsRead
 

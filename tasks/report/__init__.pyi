@@ -31,6 +31,9 @@ from .words import describe_grade as describe_grade
 # What the column `marks` of an analysis says: for each mark its kind, its name and a sentence.
 from .words import describe_marks as describe_marks
 
+# What a call to a model was for, in words.
+from .words import name_purpose as name_purpose
+
 # All that is said of two candidates: the row, its months, its disciplines, and the sentences.
 from .verdict import compare_pair as compare_pair
 

@@ -72,6 +72,11 @@ def describe_grade(row: Mapping[str, Any], language: Language) -> str:
     return label(f"grade_{name}", language)
 
 
+def name_purpose(purpose: str, language: Language) -> str:
+    """What a call to a model was for, in words; what has none stands as it is."""
+    return label(f"purpose_{purpose}", language) if f"purpose_{purpose}" in LABELS else purpose
+
+
 def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
     """Why the order of an edition may change, as a sentence; empty where it is not provisional."""
     if not row["is_provisional"]:

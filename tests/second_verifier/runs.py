@@ -8,9 +8,12 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from py_arkworks_bls12381 import GT, G1Point, G2Point
+from referencing import Registry, Resource
 
 from tests.second_verifier.meetings import check_meetings, is_simulated
 from tests.second_verifier.reading import (
@@ -32,6 +35,16 @@ QUICKNET = (
     "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb"
     "5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
 )
+SCHEMAS = [
+    json.loads((Path(__file__).parents[2] / f"docs/schemas/{name}.json").read_bytes())
+    for name in ("plan", "words")
+]
+PLAN = Draft202012Validator(
+    SCHEMAS[0],
+    registry=Registry().with_resources((one["$id"], Resource.from_contents(one)) for one in SCHEMAS),
+)
+# A rest of a thousand years is none that a calendar has.
+LONGEST_REST = 12_000
 FILES = ("plan.json", "exclusions.json", "sets.jsonl", "orders.jsonl", "seed.json")
 
 
@@ -123,14 +136,12 @@ def _read_file(world: World, run: Run, name: str, raw: bytes) -> bool:
     try:
         if name == "plan.json":
             run.plan, run.plan_sha = json.loads(raw), sha(raw)
-            run.plan["candidates"], run.plan["styles"], run.plan["weights"].items()
+            if misfits := [one.message for one in PLAN.iter_errors(run.plan)]:
+                raise ValueError(misfits[0])
+            if (run.plan["rest_months"] or 0) > LONGEST_REST:
+                raise ValueError("rest_months")
             for new in run.plan["sets"]:
-                (
-                    new["set"],
-                    new["drawn_for"],
-                    [(d, int(c), int(a)) for d, c, a in new["shares"]],
-                    new["is_new"],
-                )
+                new["shares"] = [(of, int(count), int(linking)) for of, count, linking in new["shares"]]
         elif name == "exclusions.json":
             whole = json.loads(raw)
             run.met, run.exclusions_bank = whole["met"], whole["bank_root"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.second_verifier.reading import World
 from tests.second_verifier.sample import make_folder
 from tests.second_verifier.sample_folder import Lie
 from tests.second_verifier.verify import verify
@@ -110,6 +111,37 @@ def test_a_changed_line_a_changed_file_and_a_missing_file_are_named(tmp_path: Pa
     log.write_bytes(log.read_bytes().replace(b'"leaked"', b'"broken"'))
     found = name_statements(verify(tmp_path))
     assert {"bank_wrong", "file_missing", "file_changed", "log_broken"} <= found
+
+
+@pytest.mark.parametrize(
+    ("place", "odd"),
+    [
+        (("candidates",), None),
+        (("candidates", 0), {}),
+        (("reference_model",), []),
+        (("styles",), None),
+        (("rest_months",), 10**30),
+        (("sets", 0, "number"), None),
+        (("sets", 0, "set"), []),
+        (("sets", 0, "drawn_for"), None),
+        (("sets", 0, "shares", 0, 1), 1.5),
+        (("sets", 0, "shares", 0, 1), 4.0),
+    ],
+)
+def test_an_odd_plan_that_was_committed_to_is_a_fault_and_no_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[str | int, ...], odd: object
+) -> None:
+    make_folder(tmp_path)
+    name, read = "runs/run-1/plan.json", World.read
+    plan = part = json.loads((tmp_path / name).read_bytes())
+    for step in place[:-1]:
+        part = part[step]
+    part[place[-1]] = odd
+    raw = json.dumps(plan).encode()
+    monkeypatch.setattr(
+        World, "read", lambda world, path, *more: raw if path == name else read(world, path, *more)
+    )
+    assert "plan_wrong" in name_statements(verify(tmp_path))
 
 
 def test_a_receipt_for_another_answer_and_one_of_another_key_are_wrong(tmp_path: Path) -> None:

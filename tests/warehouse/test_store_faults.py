@@ -335,3 +335,17 @@ def test_a_disk_that_may_only_be_read_is_one_clear_error(made: Settings, tmp_pat
             add(ledger, "bob")
         with open_lake(settings) as lake:
             assert lake.query("SELECT count(*) FROM sessions").item() == 1
+
+
+def test_a_new_home_on_a_full_disk_is_told_which_store_has_no_room(tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "600k") as is_disk:
+        if not is_disk:
+            pytest.skip("only root may mount a small disk")
+        settings = Settings(home=tmp_path / "disk" / "home")
+        settings.home.mkdir()
+        said = rf"ledger at {settings.home}/ledger.sqlite cannot be opened: its disk (is full|takes)"
+        with pytest.raises(StoreError, match=said):
+            open_ledger(settings.ledger_address)
+        (settings.home / "ledger.sqlite").unlink(missing_ok=True)
+        with pytest.raises(StoreError, match=r"lake's disk takes or gives nothing more \(.*catalog"):
+            open_lake(settings)

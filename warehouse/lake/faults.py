@@ -25,6 +25,8 @@ _DATA_GARBLED = re.compile(
 _DISK = re.compile(
     r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system", re.I
 )
+# A file that an error names; one that names none is of the catalog.
+_NAMED_FILE = re.compile(r"""["'](/[^"']+)["']""")
 # What httpfs says when the object store does not answer, and when it refuses who asks; a file that it does not have is a 404.
 _STORE_AWAY = re.compile(
     r"could not (?:connect to|resolve) (?:server|host)|(?:connection|timeout|read|write|ssl connection) (?:error|was reached)"
@@ -64,9 +66,11 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     ):
         return StoreError(f"A data file of the lake is damaged. {WAY_BACK}")
     if _DISK.search(str(error)):
+        file = _NAMED_FILE.search(str(error))
+        place = file[1] if file else "its catalog, in PROCTOR_HOME or where PROCTOR_LAKE_CATALOG says"
         return StoreError(
-            "The lake's disk takes or gives nothing more; nothing was written. Check free space and permissions, then run "
-            "again."
+            f"The lake's disk takes or gives nothing more ({place}); nothing was written. Check free space and permissions, "
+            "then run again."
         )
     name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
@@ -103,7 +107,7 @@ def _broke_off(text: str) -> bool:
 def is_conflict(error: duckdb.Error) -> bool:
     """Whether two writers met, so that one of them may try again."""
     is_met = isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
-    return is_met and find_absence(error) is None
+    return is_met and not _DISK.search(str(error)) and find_absence(error) is None
 
 
 def retry_opening(run: Callable[[], T]) -> T:

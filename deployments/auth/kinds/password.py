@@ -14,7 +14,7 @@ class PasswordKind:
     """A password, which `proctor exam user password NAME` sets."""
 
     title = {"en": "Name and password", "zh": "用户名和密码"}
-    help = {"en": "Your coordinator gives you a name and a password.", "zh": "用户名和密码由协调员提供。"}
+    help = {"en": "Your coordinator gives you a name and a password.", "zh": "用户名和密码由协调人提供。"}
     fields = (FormField("password", {"en": "Password", "zh": "密码"}, autocomplete="current-password"),)
 
     async def read_form(self, form: Mapping[str, str], accounts: Accounts) -> Recognised | None:

@@ -83,7 +83,21 @@ def parse_correction(text: str) -> Correction:
 
 
 def write_correction(correction: Correction, text: str) -> str:
-    """The JSON of a correction with the shapes of its lines in the paper's text."""
+    """The JSON of a correction with the shapes of its lines in the paper's text.
+
+    Raises:
+        UsageError: more lines follow one another as options than a question of a paper is read with.
+    """
+    options = {one.line for one in correction.lines if one.role == "option"}
+    place = count = 0
+    for line in text.split("\n") if options else ():
+        count = count + 1 if place in options else count if not line.strip() else 0
+        if count > len(_LETTERS):
+            raise UsageError(
+                f"More than {len(_LETTERS)} lines in a row are marked as options. Mark the first {len(_LETTERS)} of a question, "
+                "clear the others, and let the reviewer add them."
+            )
+        place += len(line) + 1
     marks = []
     for one in correction.lines:
         place = int(one.line)

@@ -114,7 +114,9 @@ def write_candidate_data(source: Source, panels: Mapping[str, Panel], path: Path
     names = ["model", "month", "previous_month", "discipline", "new_count", "anchor_count", "is_simulated"]
     dollars = ["cost_per_1000_usd", "cost_per_point_usd"]
     data = {
-        "changes": list_columns(changes, _CHANGE_SCORES, names),
+        # The page adds the points up: a sum of rounded ones is another number.
+        "changes": list_columns(changes, _CHANGE_SCORES, names)
+        | {"points": (changes["points"] * 100).round(1).to_list()},
         "costs": list_columns(
             costs.with_columns(pl.col(dollars).round(6)),
             (),

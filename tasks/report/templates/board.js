@@ -46,7 +46,7 @@
   function empty(element) { while (element.firstChild) { element.removeChild(element.firstChild); } return element; }
 
   // Numbers come in hundredths.
-  function number(value, digits) { return value === null || value === undefined ? MISSING : (value / 100).toFixed(digits === undefined ? 2 : digits); }
+  function number(value, digits) { return value === null || value === undefined ? MISSING : (value / 100).toFixed(digits === undefined ? 2 : digits).replace(/^-(?=[0.]*$)/, ""); }
   function signed(value, digits) { return value === null || value === undefined ? MISSING : (value > 0 ? "+" : "") + number(value, digits); }
   function interval(low, high, digits) {
     if (low === null || high === null || low === undefined || high === undefined) { return MISSING; }

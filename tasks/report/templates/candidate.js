@@ -83,7 +83,9 @@
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("own"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("gap_to_mean"), isNumber: true },
         { words: b.wordsOf("of_family"), isNumber: true }, { words: b.wordsOf("of_best"), isNumber: true }, { words: b.wordsOf("model") }],
       rows.map(function (r) {
-        return [b.both(b.wordsOf(r.name)), { shown: b.answers(e, row, b.number(r.own), r.name), value: r.own }, b.interval(r.low, r.high, 1), b.change(r.gap), b.value(r.family), b.value(r.best), r.holder];
+        return [b.both(b.wordsOf(r.name)), { shown: b.answers(e, row, b.number(r.own), r.name), value: r.own }, b.interval(r.low, r.high, 1),
+          // Of what is rounded to hundredths a mean and a gap to it have one place less.
+          b.change(r.gap, 1), b.value(r.family, 1), b.value(r.best), r.holder];
       })
     ), "profile"))]);
     var drawn = [];

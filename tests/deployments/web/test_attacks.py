@@ -13,8 +13,10 @@ import pytest
 from fastapi.routing import APIRoute
 from httpx2 import Response
 
+from deployments.auth import Sessions
 from deployments.web.references import make_reference, read_reference
-from deployments.web.visitor import SESSION_COOKIE
+from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
+from schemas.errors import StoreError
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.hunts import tries
@@ -352,3 +354,21 @@ def test_the_character_zero_is_a_fault_on_no_route(desk: Desk, name: str) -> Non
     assert len(answers) > tries(60, 100)
     assert {call: status for call, status in answers.items() if status not in (400, 403, 404, 405)} == {}
     assert {status for call, status in answers.items() if call.startswith("GET")} == {400}
+
+
+@pytest.mark.parametrize(("error", "status"), [(StoreError("It is locked."), 503), (KeyError("x"), 500)])
+def test_a_fault_is_a_page_for_a_person_and_a_code_for_our_script(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+) -> None:
+    chen = desk.sign_in("chen")
+
+    def fail(_self: object, _cookie: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Sessions, "read", fail)
+    page = chen.get("/", **{"accept-language": "zh"})
+    assert (page.status_code, page.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert "请稍后重试" in page.text
+    assert "content-security-policy" in page.headers
+    code = chen.get("/session", **{FORM_HEADER: ""})
+    assert (code.status_code, code.headers["content-type"]) == (status, "application/json")

@@ -47,6 +47,12 @@ def test_a_coordinator_sees_how_far_each_batch_discipline_and_annotator_is(make_
     assert detail.states == {"accepted": 1, "rejected": 0, "waiting": 2, "disputed": 0}
 
 
+def test_a_question_without_a_discipline_is_named_so_in_the_readers_language(make_desk: MakeDesk) -> None:
+    page = make_desk([make_question(1, None)]).sign_in("cora")
+    rows = read_rows(page.get(f"/coordination/{BATCH}", **{"accept-language": "zh"}).text)
+    assert [row[0] for row in rows[:2]] == ["学科", "（无学科）"]
+
+
 def test_an_examiner_coordinates_too_and_starts_there(desk: Desk) -> None:
     examiner = desk.sign_in("xu")
     assert examiner.get("/").headers["location"] == "/coordination"

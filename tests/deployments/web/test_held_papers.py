@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from httpx2 import Response
 from lxml import html
 
 import deployments.web
+from deployments.web import paper_routes
+from deployments.web.lake import open_asked
 from schemas.settings import Settings, load_settings
 from tasks.ingest import ingest_documents
 from tasks.questions.pictures import name_picture
@@ -117,6 +120,28 @@ def test_a_paper_is_corrected_only_by_who_has_seen_how_it_stands(desk: Desk) -> 
 def test_a_change_without_the_token_of_its_session_is_refused(desk: Desk) -> None:
     cora = desk.sign_in("cora")
     assert [cora.post(path, token="", json={"marks": "[]"}).status_code for path in CHANGES] == [403] * 3
+
+
+def test_why_a_paper_is_held_stands_there_in_the_readers_language(desk: Desk) -> None:
+    cora = desk.sign_in("cora")
+    pages = {one: cora.get("/papers", **{"accept-language": one}).text for one in ("zh", "en")}
+    assert ["No numbered question, option list" in page for page in pages.values()] == [False, True]
+    assert "文本中未识别出带编号的题目" in pages["zh"]
+
+
+def test_a_paper_that_was_released_is_not_said_to_be_held(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_held(request: Any, document_id: str) -> Any:
+        paper = open_asked(request, document_id)
+        held = {"status": "held", "error": "Held: It was not read."}
+        return replace(paper, document=paper.document | held, is_released=True)
+
+    monkeypatch.setattr(paper_routes, "open_asked", open_held)
+    page = html.document_fromstring(desk.sign_in("cora").get(f"/papers/{find(desk, 'ferry.pdf')}").text)
+    told = json.loads(str(page.xpath("string(//main/@data-reading)")))
+    assert (told["status"], told["reason"]) == ("parsed", "Kept. Its questions go to review.")
+    assert page.xpath("string(//p[@id='reason'][@class='good'])") == told["reason"]
 
 
 def test_a_home_without_papers_holds_none(make_desk: MakeDesk) -> None:

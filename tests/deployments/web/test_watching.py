@@ -5,16 +5,19 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
+import polars as pl
 import pytest
 from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
+from deployments.web import answer_routes, run_routes
 from schemas.vocabulary import ROLES
 from tasks.watching import ProgressReading
-from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
+from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines, read_answer
 from tasks.watching.answers.lines import GivenStars
 from tests.deployments.web.watched_home import (
     EXPLANATION,
@@ -241,6 +244,35 @@ def test_an_examiner_sees_reference_and_reasons_and_an_analyst_neither(watched: 
     assert [word for word in secrets if word in lists] == []
     # What an answer says of itself is text, and stays text.
     assert watched.sign_in("anna").post(ANSWERS, model=MODEL, text=REFERENCE).text.count('class="whole"') == 0
+
+
+def test_the_page_of_costs_says_in_words_what_calls_were_for(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = dict.fromkeys(run_routes._SUMMED, 1)
+    row = {"month": RUN[-7:], "team": None, "model": MODEL, **counts}
+    calls = pl.DataFrame([{**row, "purpose": purpose} for purpose in ("exam", "later")])
+    monkeypatch.setattr(run_routes, "read_costs", lambda *_: calls)
+    page = watched.sign_in("anna").get("/costs", **{"accept-language": "zh"}).text
+    assert [word for word in ("考试作答", "exam", "later") if f"<td>{word}</td>" in page] == [
+        "考试作答",
+        "later",
+    ]
+    # Where a browser has no field for months, it is a text: its form is said and checked before it is sent.
+    assert page.count('placeholder="2026-01" pattern="[0-9]{4}-(0[1-9]|1[0-2])"') == 2
+
+
+def test_what_was_read_as_true_or_false_is_said_in_the_readers_language(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_false(*given: Any, **more: Any) -> Any:
+        whole = read_answer(*given, **more)
+        assert whole.response is not None
+        return replace(whole, response={**whole.response, "answer": "false"})
+
+    monkeypatch.setattr(answer_routes, "read_answer", read_false)
+    page = watched.sign_in("anna").get(ANSWER, **{"accept-language": "zh"}).text
+    assert "<h3>提取的答案</h3>错</div>" in page
 
 
 def test_a_runs_page_says_how_its_edition_is_attested(watched: Watched) -> None:

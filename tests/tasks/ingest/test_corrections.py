@@ -13,7 +13,7 @@ from schemas.settings import Settings
 from tasks.ingest import ParsedDocument, corrected
 from tasks.ingest.corrected import keep_correction, list_held, open_paper, read_again
 from tasks.ingest.landing import land_documents
-from tasks.ingest.layout.corrections import parse_correction, shape_of
+from tasks.ingest.layout.corrections import parse_correction, shape_of, write_correction
 from tests.tasks.ingest.builders import make_docx, write
 from tests.tasks.ingest.finnish_paper import FACTS, KNOWN, mark_lines, write_paper
 from warehouse.lake import Lake
@@ -210,6 +210,17 @@ def test_what_a_person_marks_loses_no_word_that_only_looks_like_a_number_or_a_ma
     found = read_again(lake, settings, paper, json.dumps(marks)).questions
     read = [line for one in found for line in (one["stem"], *(each["text"] for each in one["options"]))]
     assert read == lines
+
+
+def test_more_options_in_a_row_than_a_question_is_read_with_are_refused() -> None:
+    lines = ["Which are prime?", *(f"number {number}\n" for number in range(11))]
+    text = "\n".join(lines)
+    marks = [{"place": text.index(line), "role": "option"} for line in lines[1:]]
+    assert json.loads(write_correction(parse_correction(json.dumps(marks[:10])), text))
+    with pytest.raises(UsageError, match=r"More than 10 lines .* clear the others"):
+        write_correction(parse_correction(json.dumps(marks)), text)
+    marks[5]["role"] = "number"
+    assert json.loads(write_correction(parse_correction(json.dumps(marks)), text))
 
 
 @pytest.mark.parametrize(

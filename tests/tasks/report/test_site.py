@@ -237,6 +237,16 @@ def test_a_candidate_and_a_comparison_are_what_their_address_names(
     changes = season("change_by_discipline", {"model": first})
     told = page.locator("#why-body tbody tr")
     assert told.count() == changes.filter(pl.col("points").is_not_null()).height
+    # What the page computes is that of the numbers before they were rounded to what it prints.
+    kept = page.evaluate("window.proctorData.candidates.changes")
+    points = [
+        point or 0 for point, model in zip(kept["points"], kept["model"], strict=True) if model == first
+    ]
+    assert sum(points) / 100 == pytest.approx(changes["points"].sum(), abs=0.01)
+    law = board["law"]
+    gaps = page.locator("#profile-body tbody tr", has_text="Law").locator("td").nth(2)
+    assert float(gaps.inner_text()) == pytest.approx(law[0] - law.mean(), abs=0.0501)
+    assert re.fullmatch(r"[+-]?\d\.\d", gaps.inner_text())
     page.get_by_label("Choose a candidate").select_option(label=second)
     assert page.locator("#who").inner_text() == second
     assert "candidate.html#" in page.url and "model=" in page.url and noticed == []

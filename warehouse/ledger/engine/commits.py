@@ -187,9 +187,9 @@ def roll_back(connection: Connection) -> None:
     connection.exec_driver_sql("ROLLBACK")
 
 
-def explain_refusal(error: DBAPIError) -> str | None:
+def explain_refusal(error: BaseException) -> str | None:
     """Why an embedded ledger takes nothing, where waiting mends nothing; null for anything else."""
-    return _name_refusal(error.orig)
+    return _name_refusal(getattr(error, "orig", error))
 
 
 def _was_committed(

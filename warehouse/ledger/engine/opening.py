@@ -11,7 +11,7 @@ from sqlalchemy import Engine, inspect
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreAway, StoreError
-from warehouse.ledger.engine.commits import is_away
+from warehouse.ledger.engine.commits import explain_refusal, is_away
 from warehouse.ledger.engine.connections import create_ledger_engine
 from warehouse.ledger.engine.copies.files import is_new
 from warehouse.ledger.engine.exam_role import check_role
@@ -106,8 +106,11 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
         raise
     except (OperationalError, sqlite3.OperationalError) as error:
         engine.dispose()
+        cause = explain_refusal(error)
         text = (
-            f"The ledger at {shown} cannot be opened ({type(getattr(error, 'orig', error)).__name__}). Check PROCTOR_LEDGER_URL, or that the folder "
+            f"The ledger at {shown} cannot be opened: {cause}. Mend that, then run again."
+            if cause
+            else f"The ledger at {shown} cannot be opened ({type(getattr(error, 'orig', error)).__name__}). Check PROCTOR_LEDGER_URL, or that the folder "
             "of PROCTOR_HOME can be written."
         )
         raise (StoreAway(LEDGER, text) if is_away(error) else StoreError(text)) from None
