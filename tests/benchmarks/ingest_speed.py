@@ -144,13 +144,13 @@ def _bare_ocr(data: bytes) -> object:
     import pypdfium2
     from rapidocr import RapidOCR
 
-    from tasks.ingest.readers.ocr import ENGINE, RESOLUTION
+    from tasks.ingest.readers import ocr
 
     # As many threads as the pipeline gives it: what is compared is the work around the engine.
-    threads = {key: value for key, value in ENGINE.items() if key.endswith("num_threads")}
+    threads = {key: value for key, value in ocr.ENGINE.items() if key.endswith("num_threads")}
     engine = RapidOCR(params={"Global.log_level": "critical", **threads})
     document = pypdfium2.PdfDocument(data)
-    return [engine(page.render(scale=RESOLUTION / 72).to_numpy()) for page in document]
+    return [engine(page.render(scale=ocr.RESOLUTION / 72).to_numpy()) for page in document]
 
 
 def _print_isolation() -> None:
