@@ -25,11 +25,14 @@ from __future__ import annotations
 
 from schemas import patterns as re
 
+# The first character is taken from one list, which the engine looks for at once: most lines have none of them.
 _BLANK = re.compile(
-    r"[（(][\s_＿]*[）)](?<![A-Za-z0-9_]\(\))"
-    r"|[_＿]{2,}[（(]?(?:[①-⑳]|\d{1,2})[)）]?[_＿]{2,}|[_＿]{2,}|(?<!\S)[_＿](?!\S)|﹍+"
-    r"|【\s*】|\[\s{2,}\]"
-    r"|(?:…{5,}|\.{8,})(?![A-Za-z0-9_.…])"
+    r"[（(_＿﹍【\[….](?:"
+    r"(?<=[（(])[\s_＿]*[）)](?<![A-Za-z0-9_]\(\))"
+    r"|(?<=[_＿])(?:[_＿]+[（(]?(?:[①-⑳]|\d{1,2})[)）]?[_＿]{2,}|[_＿]+|(?<!\S[_＿])(?!\S))"
+    r"|(?<=﹍)﹍*|(?<=【)\s*】|(?<=\[)\s{2,}\]"
+    r"|(?:(?<=…)…{4,}|(?<=\.)\.{7,})(?![A-Za-z0-9_.…])"
+    r")"
 )
 
 
