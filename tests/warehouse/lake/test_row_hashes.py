@@ -201,3 +201,13 @@ def test_a_zero_below_zero_is_read_again_as_it_was_hashed(lake: Lake) -> None:
     # One of the two zeros is what Parquet's dictionary keeps of both.
     assert check_landings(lake).changed == []
     assert lake.land("external_scores", "unit", rows).is_unchanged
+
+
+def test_a_unit_with_rows_of_two_months_is_as_it_landed_until_one_of_them_is_gone(lake: Lake) -> None:
+    rows = pl.concat([session_frame(2), session_frame(1, first=2, month="2025-01")])
+    lake.land("sessions", "both", rows)
+    assert check_landings(lake).changed == []
+
+    with lake.transaction() as connection:
+        connection.execute("DELETE FROM sessions WHERE month = '2025-01'")
+    assert check_landings(lake).changed == ["sessions/both"]
