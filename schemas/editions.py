@@ -45,7 +45,9 @@ EDITIONS = Table(
         Column.number("revision", "1 for the first publication; a correction has the next number."),
         Column("replaces", "text", "The edition that this one corrects; null for the first."),
         Column("reason", "text", "Why it was corrected; null for the first."),
-        Column.flag("is_repetition", "Whether the month had an earlier run; it stands beside that one."),
+        Column.flag(
+            "is_repetition", "Whether it is a further run of its month; it stands beside the month's own."
+        ),
         Column.moment("planned_at", "When the run was planned."),
         Column.moment("published_at", "When the edition was published."),
         columns.BANK_VERSION,

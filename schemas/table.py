@@ -12,7 +12,7 @@ from functools import cached_property
 
 from schemas.lazy import pl
 
-MONTH_PATTERN = r"^\d{4}-(0[1-9]|1[0-2])$"
+MONTH_PATTERN = r"^[1-9]\d{3}-(0[1-9]|1[0-2])$"
 UUID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 
 # The column types we use, with their names in DuckDB. Lists and structs keep options and answers queryable.

@@ -81,7 +81,7 @@ def open_pair_file(
         if name not in columns:
             raise UsageError(
                 f"{path.name} has no column {name!r}; it has {', '.join(columns) or 'none'}."
-                " Rename its columns, or say which ones hold the reference and the response."
+                f" Rename the columns that hold the reference and the response to {reference_column} and {response_column}."
             )
     others = {name: kind for name, kind in columns.items() if name not in (reference_column, response_column)}
     return PairFile(path, reference_column, response_column, row_count, hash_file(path), others)

@@ -12,6 +12,7 @@ from tasks.report.verdict_sentences import (
     render_sentence,
     say_cautions,
     say_change,
+    say_judges,
     say_last_change,
     say_pair,
     say_thinking,
@@ -100,8 +101,9 @@ def follow_candidate(
     if months:
         said += say_last_change(months[-1], moved)
     boards = _select(read("leaderboard_history", {"simulated": simulated}), model)
-    standing = [one for one in boards if one["month"] == row["to_month"] and one["prompt_style"] == style]
-    said += say_cautions(standing[-1]) if standing else []
+    own = {one["month"]: one for one in boards if one["prompt_style"] == style and not one["is_repetition"]}
+    said += say_judges(own.get(row["from_month"]), own.get(row["to_month"]))
+    said += say_cautions(own[row["to_month"]]) if row["to_month"] in own else []
     return SpokenVerdict(tuple(map(render_sentence, said)), row, months, moved)
 
 

@@ -115,6 +115,14 @@ def say_last_change(row: Row, disciplines: Sequence[Row]) -> list[Sentence]:
     return said
 
 
+def say_judges(first: Row | None, last: Row | None) -> list[Sentence]:
+    """That two months of a candidate were judged by two judges; nothing where one judged both."""
+    if first is None or last is None or first["judge"] == last["judge"]:
+        return []
+    values = {"from": str(first["month"]), "to": str(last["month"])}
+    return [Sentence("other_judge", values | {"before": str(first["judge"]), "after": str(last["judge"])})]
+
+
 def say_thinking(row: Row) -> Sentence:
     """What the row of `thinking_gain` over all disciplines says."""
     return Sentence(

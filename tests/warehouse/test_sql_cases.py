@@ -14,7 +14,7 @@ staging query, `reads.<query>` what a stage reads.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -31,7 +31,7 @@ from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES, get_table
 from tests.warehouse.bank_rows import BANK, split_bank
 from tests.warehouse.lake.kit import connect_trial, find_refusals, run_trial
-from tests.warehouse.publishing import publish_runs
+from tests.warehouse.publishing import insert, publish_runs
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import Query, read_queries
 
@@ -39,6 +39,15 @@ HERE = Path(__file__).parent
 CASES_DIRS = (HERE / "sql", HERE / "checks")
 CASES = sorted(path.parent for folder in CASES_DIRS for path in folder.glob("*/*/expect.yaml"))
 NOT_TABLES = ("params", "expect")
+# A case of each analysis that leaves repetitions out and, unless it is told, takes the latest month.
+LATEST = [
+    sorted((HERE / "sql" / name).iterdir())[0]
+    for name in (
+        "change_by_discipline", "comparison_counts", "cost_per_point", "discipline_comparison", "discipline_differences",
+        "discipline_heatmap", "external_correlation", "external_pairs", "leaderboard_by_style", "question_gaps",
+        "star_matrix", "style_stability",
+    )
+]  # fmt: skip
 _TEST_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -51,23 +60,9 @@ def trial() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.mark.parametrize("case", CASES, ids=[str(case.relative_to(HERE)) for case in CASES])
 def test_the_query_returns_the_rows_of_its_case(case: Path, trial: duckdb.DuckDBPyConnection) -> None:
-    frames = {
-        path.stem: read_rows(BANK if path.stem == BANK.name else get_table(path.stem), path)
-        for path in case.glob("*.yaml")
-        if path.stem not in NOT_TABLES
-    }
-    if (bank := frames.pop(BANK.name, None)) is not None:
-        made = {
-            name: frame.with_columns(landing_unit=pl.lit("case")) for name, frame in split_bank(bank).items()
-        }
-        frames = made | frames
-    params = read_yaml(case / "params.yaml") or {}
-    expected: list[dict[str, Any]] = read_yaml(case / "expect.yaml") or []
-
     query = find_case_query(case.parent.name)
-    # What is published is frozen by the project's own publication of the case's runs.
-    publishes = "runs" in frames and "editions" not in frames
-    found = run_trial(trial, query, frames, params, publish_runs if publishes else lambda _: None)
+    found = run_case(case, trial)
+    expected: list[dict[str, Any]] = read_yaml(case / "expect.yaml") or []
 
     columns = list(dict.fromkeys(name for row in expected for name in row))
     assert set(columns) <= set(found.columns), (
@@ -80,6 +75,22 @@ def test_the_query_returns_the_rows_of_its_case(case: Path, trial: duckdb.DuckDB
     assert len(rows) == len(expected), f"{case}: {len(rows)} rows, expected {len(expected)}:\n{rows}"
     for index, (row, wanted) in enumerate(zip(shown, expected, strict=True)):
         assert is_same(row, wanted), f"{case}, row {index + 1}:\n found    {row}\n expected {wanted}"
+
+
+@pytest.mark.parametrize("case", LATEST, ids=[case.parent.name for case in LATEST])
+def test_a_repetition_alone_makes_no_latest_month_where_repetitions_are_left_out(
+    case: Path, trial: duckdb.DuckDBPyConnection
+) -> None:
+    week = {"edition_id": "week/1", "run_id": "week", "month": "2099-12", "is_repetition": True}
+    simulated = {"is_simulated": False, "weights": "{}", "planned_at": "2099-12-01T00:00:00+00:00"}
+    row = fill_rows(get_table("editions"), [{**week, **simulated, "landing_unit": "week/1"}])
+
+    alone = run_case(case, trial, without="month")
+    with_it = run_case(
+        case, trial, lambda connection: insert(connection, "editions", row, "week/1"), without="month"
+    )
+
+    assert with_it.equals(alone) and not with_it.is_empty()
 
 
 def test_every_directory_of_cases_names_a_query_and_holds_whole_cases() -> None:
@@ -105,6 +116,35 @@ def test_a_column_that_the_table_does_not_have_is_refused(tmp_path: Path) -> Non
 
     with pytest.raises(ContractError, match="colour"):
         read_rows(get_table("runs"), tmp_path / "runs.yaml")
+
+
+def run_case(
+    case: Path,
+    trial: duckdb.DuckDBPyConnection,
+    then: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None,
+    without: str = "",
+) -> pl.DataFrame:
+    """What the query returns of the case's rows and what `then` adds, a parameter by default."""
+    frames = {
+        path.stem: read_rows(BANK if path.stem == BANK.name else get_table(path.stem), path)
+        for path in case.glob("*.yaml")
+        if path.stem not in NOT_TABLES
+    }
+    if (bank := frames.pop(BANK.name, None)) is not None:
+        made = {
+            name: frame.with_columns(landing_unit=pl.lit("case")) for name, frame in split_bank(bank).items()
+        }
+        frames = made | frames
+    # What is published is frozen by the project's own publication of the case's runs.
+    publishes = "runs" in frames and "editions" not in frames
+
+    def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+        if publishes:
+            publish_runs(connection)
+        then(connection)
+
+    params = {k: v for k, v in (read_yaml(case / "params.yaml") or {}).items() if k != without}
+    return run_trial(trial, find_case_query(case.parent.name), frames, params, prepare)
 
 
 def find_case_query(folder: str) -> Query:

@@ -11,7 +11,7 @@ import typer
 
 from deployments.command_line.printing import ask_whether, is_json, print_note, print_result, render_entries
 from deployments.commands.exam.month_told import render_month
-from deployments.commands.exam.plans import render_plan
+from deployments.commands.exam.plans import render_ahead, render_plan
 from deployments.commands.exam.run_options import Bridge, Candidates, RenewReference, Repetition, RunOptions
 from deployments.commands.options import Month, NoServer
 from deployments.flow_runs import run_flow
@@ -116,6 +116,8 @@ def _run_exam(
     summary = preview(wishes, is_to_run=True)
     # Within `proctor start` it was shown and agreed to a moment ago.
     for line in render_plan(summary) if GUIDED_VARIABLE not in os.environ else ():
+        print_note(line)
+    for line in render_ahead(wishes.month):
         print_note(line)
     is_asked = sys.stdin.isatty() and not is_json() and not yes
     # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from tasks.running import choose_month
 from tasks.statistics.items import LEAST_LINK
 
 # A longer pause between two sets is no advice.
@@ -38,6 +39,15 @@ def render_plan(summary: dict[str, Any] | None) -> list[str]:
         *(f"  refused: {', '.join(one['candidates'])}. {one['reason']}" for one in summary["refused"]),
         *_render_forecast(summary),
     ]
+
+
+def render_ahead(month: str) -> Iterator[str]:
+    """What a month that has not begun does to those before it; nothing for any other."""
+    if month > choose_month(""):
+        yield (
+            f"Warning: {month} has not begun. Once it is published it is the latest month for boards and standings, and stays so until a later "
+            "one is: nothing takes it back."
+        )
 
 
 def render_watch(watch: list[dict[str, Any]]) -> Iterator[str]:

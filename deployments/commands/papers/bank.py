@@ -331,13 +331,13 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool) -> None:
             if moved.entered_count
             else ""
         )
-        line = f"Retired {whole}: version {moved.bank_version} is without {moved.left_count} questions{came}."
-    elif moved.entered_count:
-        line = f"Restored {whole}: version {moved.bank_version} has {moved.entered_count} questions more."
+        line = f"Retired {whole}: version {version} is without {count} questions{came}."
+    elif count:
+        line = f"Restored {whole}: version {version} has {count} questions more."
     else:
         line = (
-            f"{whole} is not retired any more, but version {moved.bank_version} has nothing new: it was there, or another "
-            f"question says the same (`proctor bank show {moved.question_uuid[:8]}`)."
+            f"{whole} is not retired any more, but version {moved.bank_version} has nothing new of it: another "
+            f"question says the same, or its original is retired (`proctor bank show {moved.question_uuid[:8]}`)."
         )
     print_result(asdict(moved), lines=[line], then="proctor bank versions")
 

@@ -97,7 +97,7 @@ async def watch_judges(
 
     What the set says of the judges is landed.
 
-    A judge that has judged it in this month is not asked again; after a kill replies that were paid for are taken from the
+    A judge that has judged it in this month is not asked again, nor in one before its first; after a kill replies that were paid for are taken from the
     ledger. Simulated judges judge sets of simulated responses only, real ones real sets. A call that fails ends the look at its judge, a
     budget that is spent all of it; the next one continues there. A response that a judge does not take has no stars, unless it does not
     take most.
@@ -117,6 +117,8 @@ async def watch_judges(
         # Two commands may sit one month side by side: what the other asks for here is found by this one.
         with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=LEASE_S):
             for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
+                if month < _find_first_month(lake, judge, name, month):
+                    continue
                 client = SharedClient(ledger, settings, run_id, settings.budget_usd)
                 try:
                     # Of a judge that fails nothing more is sent once its own client is left.
@@ -232,15 +234,21 @@ def _read_responses(lake: Lake, anchors: pl.DataFrame) -> list[PutResponse]:
 
 def _list_waiting(lake: Lake, judge: RegisteredModel, name: str, month: str) -> dict[str, int]:
     """The units that the judge has not judged in this month, with the number of their repeat."""
-    wording = find_asking(judge).wording
-    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": wording})
-    is_first = stars.filter(pl.col("judged_month") < month).is_empty()
+    first = _find_first_month(lake, judge, name, month)
+    repeats = 0 if month < first else FIRST_REPEATS if month == first else 1
     units = {
-        f"{name}/{judge.name}/prompt-{wording}/{month}/{repeat}": repeat
-        for repeat in range(1, (FIRST_REPEATS if is_first else 1) + 1)
+        f"{name}/{judge.name}/prompt-{find_asking(judge).wording}/{month}/{repeat}": repeat
+        for repeat in range(1, repeats + 1)
     }
     done = lake.landed("anchor_judgements", units)
     return {unit: repeat for unit, repeat in units.items() if unit not in done}
+
+
+def _find_first_month(lake: Lake, judge: RegisteredModel, name: str, month: str) -> str:
+    """The month that a judge's others are compared with; one that is made up for never is."""
+    wording = find_asking(judge).wording
+    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": wording})
+    return month if stars.is_empty() else str(stars["judged_month"].min())
 
 
 async def _judge_month(

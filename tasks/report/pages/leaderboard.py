@@ -99,8 +99,9 @@ def say_first(source: Source, history: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def choose_edition(history: pl.DataFrame) -> tuple[str, str]:
-    """What the page opens with: the latest month, zero-shot where it was sat."""
-    month = str(history["month"].max())
+    """What the page opens with: the latest month's own run, zero-shot where it was sat."""
+    own = history.filter(~pl.col("is_repetition"))
+    month = str((history if own.is_empty() else own)["month"].max())
     sat = set(history.filter(pl.col("month") == month)["prompt_style"])
     return month, next(style for style in PROMPT_STYLES if style in sat)
 

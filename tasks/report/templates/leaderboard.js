@@ -106,7 +106,11 @@
 
   function readChoice() {
     var months = b.months(), styles = ["zero_shot", "few_shot", "chain_of_thought"];
-    var month = months.indexOf(site.read("month")) >= 0 ? site.read("month") : months[0];
+    // The latest month's own run, before a later month of which only a repetition is there.
+    var own = months.filter(function (one) {
+      return styles.some(function (style) { return b.editionsOf(one, style).some(function (edition) { return !edition.isRepetition; }); });
+    });
+    var month = months.indexOf(site.read("month")) >= 0 ? site.read("month") : own[0] || months[0];
     var sat = styles.filter(function (style) { return b.editionsOf(month, style).length; });
     var style = sat.indexOf(site.read("style")) >= 0 ? site.read("style") : sat[0];
     var families = Array.prototype.map.call(fields[3].options, function (o) { return o.value; });

@@ -55,6 +55,8 @@ def test_the_empty_tables_are_named_through_views_with_what_fills_them(reader: L
     assert told == "No rows: gscores has none yet. Filled by: proctor cgeval score."
     told = explain_empty(reader, "SELECT * FROM leaderboards").render()
     assert "edition_scores" in told
+    board = render_query(find_query("leaderboard"), {})
+    assert "edition_grades" not in explain_empty(reader, board, because="why").empty_tables
     assert "proctor publish" in told
 
 

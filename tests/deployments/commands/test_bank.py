@@ -74,6 +74,8 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
     )
     versions = json.loads(invoke(home, "bank", "versions", "--json").stdout)
     assert [row["bank_version"] for row in versions] == [1, 2, 3]
+    # What left and came back as it was is no edit.
+    assert json.loads(invoke(home, "bank", "diff", "1", "--json").stdout)["counts"] == {}
     # Whoever was killed before the public log said so says it the next time, and once.
     lines = len((home / "public" / "log.jsonl").read_text().splitlines())
     with open_lake(Settings(home=home)) as lake:
@@ -82,6 +84,17 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
         invoke(home, "bank", "retire", KEPT["question_uuid"], "--reason", "wrong", "--yes")
     added = [json.loads(line) for line in (home / "public" / "log.jsonl").read_text().splitlines()[lines:]]
     assert [one["body"] for one in added] == [{"count": 5, "bank_version": 4, "reason": "wrong"}]
+    # Nothing is told to have come back that had not, whatever else came in with the version.
+    variant = next(
+        row["question_uuid"] for row in card["lineage"] if row["question_uuid"] != KEPT["question_uuid"]
+    )
+    invoke(home, "bank", "retire", variant, "--reason", "wrong, too", "--yes")
+    with open_lake(Settings(home=home)) as lake:
+        land_batch(lake, "b2", make_accepted(STEMS[2], discipline="Law"))
+    back = invoke(home, "bank", "restore", variant, "--reason", "it was right", "--yes")
+    assert (
+        "version 5 has nothing new of it: another question says the same, or its original is" in back.stdout
+    )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deployments.commands.exam import evaluate
-from deployments.commands.exam.plans import render_plan
+from deployments.commands.exam.plans import render_ahead, render_plan
 from schemas.errors import BudgetError, RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.closed import force_close
@@ -115,6 +115,12 @@ def test_a_run_with_a_budget_that_no_price_can_hold_is_not_planned(
         act(ledger, lake, limited)
     # Nothing was claimed: without a budget it is planned, and has none.
     assert act(ledger, lake, settings).budget_usd is None
+
+
+def test_a_month_that_has_not_begun_is_warned_of() -> None:
+    assert list(render_ahead(datetime.now(UTC).strftime("%Y-%m"))) == list(render_ahead("2026-01")) == []
+    (line,) = render_ahead("2206-11")
+    assert line.startswith("Warning: 2206-11 has not begun.")
 
 
 def test_who_has_become_due_since_is_shown_and_examined_in_a_further_run_only(

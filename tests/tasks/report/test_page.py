@@ -18,6 +18,7 @@ from tasks.report.frame import SITE_PAGES
 from tasks.report.labels import LABELS
 from tasks.report.pages.cost import read_cost
 from tasks.report.pages.judges import read_judges
+from tasks.report.pages.leaderboard import choose_edition
 from tasks.report.pages.trends import read_trends
 from tasks.report.panels import NamedQuery, Source
 from tests.tasks.report.conftest import NOON, OpenSeason, render_leaderboard
@@ -103,6 +104,15 @@ def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
     assert cells[5] == f"{best['rank_low']}–{best['rank_high']}"
     assert cells[6] == best["rank_group"] == "A"
     assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[8]
+
+
+def test_the_page_opens_with_no_month_of_which_only_a_repetition_is_there() -> None:
+    rows = [("2026-07", False), ("2026-08", True)]
+    history = pl.DataFrame(rows, schema=["month", "is_repetition"], orient="row").with_columns(
+        prompt_style=pl.lit("zero_shot")
+    )
+    assert choose_edition(history) == ("2026-07", "zero_shot")
+    assert choose_edition(history.tail(1)) == ("2026-08", "zero_shot")
 
 
 def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(

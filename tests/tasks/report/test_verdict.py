@@ -192,6 +192,26 @@ def test_a_candidate_is_followed_over_its_months(read: ReadRows, season: NamedQu
         assert write_signed(row["change"]) in head
 
 
+def test_a_change_from_one_judge_to_another_names_both(read: ReadRows, season: NamedQuery) -> None:
+    model = next(one["model"] for one in read("improvement_since", {"simulated": None}))
+    (last,) = {
+        one["to_month"] for one in read("improvement_since", {"simulated": None}) if one["model"] == model
+    }
+
+    def read_other(name: str, params: Mapping[str, object]) -> list[dict[str, Any]]:
+        rows = read(name, params)
+        if name != "leaderboard_history":
+            return rows
+        # A repetition of the month, too, by a third judge: it is not what is told of.
+        later = [one | {"judge": "judge-z"} if one["month"] == last else one for one in rows]
+        return [*later, *(one | {"judge": "judge-y", "is_repetition": True} for one in later)]
+
+    told = "judge-z judged " + last
+    assert any(told in said[1] for said in follow_candidate(read_other, model).sentences)
+    assert not any("judge-y" in said[1] for said in follow_candidate(read_other, model).sentences)
+    assert not any("a part of the change" in said[1] for said in follow_candidate(read, model).sentences)
+
+
 def test_a_difference_has_its_sign_unless_it_rounds_to_nothing() -> None:
     assert [write_signed(value) for value in (1.26, -0.31, 0.04, -0.04, 0.0)] == [
         "+1.3",

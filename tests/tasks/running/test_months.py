@@ -15,7 +15,7 @@ from schemas.settings import load_settings
 from tasks.operations.validation import validate_lake
 
 
-@pytest.mark.parametrize("month", ["2027-1", "2026-13", "nov", "2026-11\n", "２０２６-11"])
+@pytest.mark.parametrize("month", ["2027-1", "2026-13", "0026-11", "nov", "2026-11\n", "２０２６-11"])
 def test_what_is_no_month_is_neither_planned_nor_paid_for_nor_found_valid(
     month: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

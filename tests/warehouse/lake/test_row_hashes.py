@@ -201,3 +201,16 @@ def test_a_zero_below_zero_is_read_again_as_it_was_hashed(lake: Lake) -> None:
     # One of the two zeros is what Parquet's dictionary keeps of both.
     assert check_landings(lake).changed == []
     assert lake.land("external_scores", "unit", rows).is_unchanged
+
+
+def test_a_unit_with_rows_of_two_months_is_as_it_landed_until_one_of_them_is_gone(lake: Lake) -> None:
+    row = {"edition_id": "r/1", "run_id": "r", "session_id": "s", "model": "m", "prompt_style": "zero_shot", "discipline": "Law",
+        "votes_hash": "v", "jury_stars": 1.0, "judge_count": 2, "is_rated": False, "is_simulated": False,
+        **{f"chance_{stars}": 0.25 for stars in range(4)}}  # fmt: skip
+    rows = [{**row, "month": f"2026-0{number}", "seq": number} for number in (1, 2)]
+    lake.land("jury_stars", "r/1", get_table("jury_stars").frame(rows))
+    assert check_landings(lake).changed == []
+
+    with lake.transaction() as connection:
+        connection.execute("DELETE FROM jury_stars WHERE month = '2026-01'")
+    assert check_landings(lake).changed == ["jury_stars/r/1"]

@@ -15,7 +15,7 @@ WITH chosen AS (
         AND coalesce($simulated::BOOLEAN OR NOT e.is_simulated, e.is_shown_by_default)
         AND e.month = coalesce($month::VARCHAR, (
             SELECT max(month) FROM current_editions
-            WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+            WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         ))
 ),
 

@@ -20,7 +20,7 @@ WHERE p.prompt_style = $prompt_style
     AND coalesce($simulated::BOOLEAN OR NOT p.is_simulated, e.is_shown_by_default)
     AND p.month = coalesce($month::VARCHAR, (
         SELECT max(month) FROM current_editions
-        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     ))
 GROUP BY p.month, p.model_a, p.model_b, p.is_simulated
 ORDER BY p.month, p.model_a, p.model_b

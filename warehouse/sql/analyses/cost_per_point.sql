@@ -14,7 +14,7 @@ WITH board AS (
         AND NOT is_repetition
         AND month = coalesce($month::VARCHAR, (
             SELECT max(month) FROM current_editions
-            WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+            WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         ))
 ),
 

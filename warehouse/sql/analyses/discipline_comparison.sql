@@ -19,7 +19,7 @@ WITH best AS (
         AND s.score IS NOT NULL
         AND e.is_shown_by_default
         AND NOT e.is_repetition
-        AND s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions WHERE is_shown_by_default))
+        AND s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions WHERE NOT is_repetition AND is_shown_by_default))
 ),
 
 named AS (

@@ -26,6 +26,6 @@ SELECT
 FROM shown
 WHERE month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions
-    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 ))
 ORDER BY is_simulated, rank, model, discipline

@@ -22,7 +22,7 @@ FROM shown AS s
 JOIN external_scores AS e ON e.model = s.model
 WHERE s.score IS NOT NULL AND s.month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions
-    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 ))
 GROUP BY e.benchmark, s.model, s.month, s.score, s.is_simulated
 ORDER BY e.benchmark, s.score DESC, s.model

@@ -1,12 +1,12 @@
 -- On which responses is the jury least of the opinion of the judge that was published?
 -- One row per response of a published run, the furthest first. judged_stars are those of the edition's first judge; jury_stars the mean of
--- those that the jury finds possible. A response that people rated has their stars.
+-- those that the jury finds possible. A response that people rated has their stars. The reference's of earlier months are among them.
 -- Parameters: $month (default null), $limit (default 100), $simulated (default null)
 -- A null month is the latest that has a jury, of real candidates where there are any.
 -- Shown: model, session_id, seq, discipline, judged_stars, jury_stars, distance, is_rated
 -- No rows: no published run was judged by two judges and then looked at: `proctor calibrate report` does so for runs that several judges of the registry judged (`proctor judge`).
 SELECT
-    s.month,
+    e.month,
     s.session_id,
     s.seq,
     s.model,
@@ -24,7 +24,7 @@ SELECT
     s.edition_id,
     s.is_simulated
 FROM jury_stars AS s
-JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+JOIN current_editions AS e ON e.edition_id = s.edition_id
 JOIN counted_judgements AS c
     ON c.month = s.month
     AND c.session_id = s.session_id

@@ -25,7 +25,7 @@ SELECT
 FROM shown
 WHERE month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions
-    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 ))
 GROUP BY month, model, organisation, is_simulated
 ORDER BY is_simulated, zero_shot_rank NULLS LAST, model

@@ -21,6 +21,6 @@ WHERE s.prompt_style = $prompt_style
     AND coalesce($simulated::BOOLEAN OR NOT s.is_simulated, e.is_shown_by_default)
     AND s.month = coalesce($month::VARCHAR, (
         SELECT max(month) FROM current_editions
-        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     ))
 ORDER BY s.model, s.set_id, s.question_uuid

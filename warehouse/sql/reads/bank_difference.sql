@@ -22,7 +22,6 @@ questions AS (
         any_value(discipline) AS discipline,
         max(revision) FILTER (WHERE is_before) AS revision_before,
         max(revision) FILTER (WHERE is_after) AS revision_after,
-        bool_or(is_before AND is_after) AS is_unchanged,
         max(exit_reason) FILTER (WHERE is_before) AS exit_reason
     FROM held
     WHERE is_before OR is_after
@@ -43,5 +42,6 @@ SELECT
     revision_after,
     if(revision_after IS NULL, exit_reason, NULL) AS reason
 FROM questions
-WHERE NOT is_unchanged
+-- One that left and came back is as it was.
+WHERE revision_before IS DISTINCT FROM revision_after
 ORDER BY ALL

@@ -52,6 +52,10 @@ def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
         assert room.requests["first-judge"] == asked + 3 * QUESTIONS
         assert estimate_watch(room.lake, room.settings, registry, "2026-10")[0]["call_count"] == 0
 
+        # A month that is made up for later is not what others are compared with.
+        assert (watch(room, "2026-09").judged, watch(room, "2026-09").judges) == (0, [])
+        assert estimate_watch(room.lake, room.settings, registry, "2026-09")[0]["call_count"] == 0
+
         second = watch(room, "2026-11")
         assert (second.judged, second.alarms) == (QUESTIONS, [])
         (row,) = room.lake.run_named("judge_drift_history").to_dicts()
