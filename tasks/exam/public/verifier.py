@@ -1086,6 +1086,10 @@ def iter_values(path: str) -> Iterator[Any]:
     """
     with open(path, "rb") as file:
         raw = file.read(LONGEST_FILE)
+    # What editors and shells of Windows put before a text says how it is written.
+    for mark, code in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if raw.startswith(mark):
+            raw = raw.decode(code, "replace").encode()
     try:
         whole = parse_json(raw)
         for value in whole if isinstance(whole, list) else [whole]:
