@@ -745,8 +745,8 @@ class Run:
         return bool(self.commits and self.commits[-1].body["is_simulated"])
 
     @property
-    def is_whole(self) -> bool:
-        """Whether all of its sets and sessions are known; what was missing is a fault, or not disclosed yet."""
+    def is_known(self) -> bool:
+        """Whether all of its sets and sessions are; what is missing is a fault, or not disclosed."""
         return (
             self.plan is not None
             and {planned["set"] for planned in self.plan["sets"]} <= set(self.sets)
@@ -2041,10 +2041,10 @@ def check_is_reference(
 
 
 def has_undisclosed(log: Log, run: Run) -> bool:
-    """Whether a run of the same kind that was committed to before is not disclosed, or not wholly there."""
+    """Whether a run of the same kind that was committed to before is not disclosed, or not all here."""
     assert run.commit is not None
     return any(
-        not other.is_whole
+        not other.is_known
         and other.commits[0].number < run.commit.number
         and other.is_simulated == run.is_simulated
         for other in log.runs.values()
