@@ -2041,7 +2041,7 @@ def check_is_reference(
 
 
 def has_undisclosed(log: Log, run: Run) -> bool:
-    """Whether a run of the same kind that was committed to before is not disclosed, or not all here."""
+    """Whether a run of the same kind that was committed to before is not known as a whole."""
     assert run.commit is not None
     return any(
         not other.is_known
