@@ -2714,6 +2714,8 @@ def read_receipts(path: str, findings: Findings) -> list[tuple[str, dict[str, An
         else:
             found.append((where, body))
         findings.count("receipts")
+    if not found and not findings.counts.get("receipt_wrong"):
+        findings.note(f"{path} holds no receipt.")
     return found
 
 
