@@ -19,32 +19,24 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
-import polars as pl
 import pytest
 
 from deployments.auth.kinds import SIGN_INS, Accounts, Attempt, FormField, Recognised
 from deployments.auth.kinds.conformance import check_form, check_redirect
-from deployments.auth.opened import open_kinds
-from schemas.errors import ProctorError, RegistryError, UsageError
-from schemas.settings import Settings
 from tasks.gscore.metrics import METRICS
 from tasks.gscore.metrics.conformance import check_metric
-from tasks.gscore.metrics.pairs import score_pairs
-from tasks.ingest.readers import READERS, DocumentError, Extraction, Line, formats
+from tasks.ingest.readers import READERS, DocumentError, Extraction, Line
 from tasks.ingest.readers.conformance import check_reader
 from tasks.judging.kinds import JUDGES, Messages, ParsedJudgement, QuestionContent, render_sections
 from tasks.judging.kinds.conformance import check_judge
-from tasks.models.client import CallFailed
 from tasks.models.providers import PROVIDERS, Failure, ParsedReply
 from tasks.models.providers.conformance import check_provider
-from tasks.models.sending.endpoints import Endpoints
 from tests.seams.portal_site import SECRET, serve_portal
 from tests.seams.test_third_party import PAPER, SOURCE
 from tests.tasks.models.anthropic_server import Message, serve_messages
-from tests.tasks.models.simulation import call_all, make_model, make_request, start_server
+from tests.tasks.models.simulation import start_server
 from warehouse.lake.conformance import check_analyses
 from warehouse.lake.reading.queries import ANALYSES_DIR
-from warehouse.ledger.engine.opening import open_ledger
 
 SAMPLES = {
     "text": b"1. Why?\nA. so\nB. not so\n",
@@ -437,97 +429,3 @@ class Asks:
 def test_a_form_that_breaks_a_rule_does_not_pass(kind: Any, said: str) -> None:
     with pytest.raises(AssertionError, match=said):
         check_form(kind, RIGHT, WRONG, Ada())
-
-
-# --- What broke a rule all the same, in use: one sentence without its words, which may hold a text or a key ------------------------
-
-
-def bring(monkeypatch: pytest.MonkeyPatch, seam: Any, kind: object) -> None:
-    """A package's kind of the name `mine`, for this test."""
-    monkeypatch.setitem(seam.own, "mine", "my_package:MINE")
-    monkeypatch.setitem(seam._loaded, "mine", kind)
-
-
-def quote(*_: object) -> Any:
-    raise KeyError("a text")
-
-
-class Mine:
-    columns, identity = ("mine",), "mine 1"
-
-    def __init__(self, score: Any) -> None:
-        self._score = score
-
-    def score(self, references: Sequence[str], responses: Sequence[str], profile: object) -> Any:
-        return self._score(references)
-
-
-@pytest.mark.parametrize(
-    ("score", "said"),
-    [
-        (quote, "failed with KeyError"),
-        (lambda texts: None, "failed with AttributeError"),
-        (lambda texts: {"mine": ["x" for _ in texts]}, "failed with ValueError"),
-        (lambda texts: {"mine": np.full(len(texts), np.inf)}, "gave an infinite score in mine"),
-    ],
-)
-def test_a_metric_that_breaks_a_rule_is_named_and_scores_nothing(
-    monkeypatch: pytest.MonkeyPatch, score: Any, said: str
-) -> None:
-    bring(monkeypatch, METRICS, Mine(score))
-    pairs = pl.DataFrame({"reference": ["a"], "response": ["a"]})
-    with pytest.raises(UsageError, match=f"The metric 'mine' of proctor {said}") as caught:
-        score_pairs(pairs, metrics=["mine"])
-    assert "a text" not in str(caught.value)
-
-
-def test_a_reader_that_returns_something_else_is_told_so() -> None:
-    with pytest.raises(ProctorError, match="The reader of text/x returned str, and no Extraction"):
-        formats.extract(b"a", Reads("text/x", "words"), {})
-
-
-@pytest.mark.parametrize(
-    ("send", "error"), [(quote, "provider_fault KeyError"), (lambda _: "fine", "provider_fault str")]
-)
-def test_a_call_that_a_provider_breaks_off_fails_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, send: Any, error: str
-) -> None:
-    class Connection:
-        async def send(self, request: Mapping[str, Any]) -> Any:
-            return send(request)
-
-        async def close(self) -> None:
-            pass
-
-    bring(monkeypatch, PROVIDERS, lambda url, key, timeout_s: Connection())
-    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger:
-        (failed,), counts = call_all(
-            ledger,
-            "",
-            [make_request()],
-            make_model(api="mine", base_url="http://127.0.0.1:1", is_simulated=False),
-        )
-    assert isinstance(failed, CallFailed)
-    assert error in str(failed)
-    assert "mend or update it" in str(failed)
-    assert "a text" not in str(failed)
-    assert counts["sent"] == 1
-
-
-@pytest.mark.parametrize(
-    ("connect", "said"), [(quote, "failed with KeyError"), (lambda *_: None, "gave NoneType")]
-)
-def test_a_provider_that_opens_nothing_is_named(
-    monkeypatch: pytest.MonkeyPatch, connect: Any, said: str
-) -> None:
-    bring(monkeypatch, PROVIDERS, connect)
-    with pytest.raises(RegistryError, match=f"The API 'mine' of proctor {said}"):
-        Endpoints(1.0).open(make_model(api="mine", base_url="http://127.0.0.1:1"))
-
-
-def test_a_kind_of_sign_in_that_cannot_be_opened_tells_none_of_its_options(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bring(monkeypatch, SIGN_INS, quote)
-    with pytest.raises(UsageError, match="opening it failed with KeyError; does it lack one of its"):
-        open_kinds(Settings(sign_in=("mine",)))
