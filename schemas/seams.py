@@ -129,6 +129,11 @@ class Seam(Generic[T]):
                 f"The {self._word} {entry.name!r} of {entry.package} ({entry.value}) is none: it has no {', '.join(lacking)}. "
                 "docs/extending.md shows what one has."
             )
+        if isinstance(found, type) and "__call__" not in self._needs:
+            raise UsageError(
+                f"The {self._word} {entry.name!r} of {entry.package} ({entry.value}) is a class, and an object of it is wanted. "
+                "Mend the package, or uninstall it."
+            )
         return cast(T, found)
 
 

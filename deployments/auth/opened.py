@@ -13,7 +13,7 @@ from deployments.auth.kinds import (
     is_kind_name,
     is_web_address,
 )
-from schemas.errors import UsageError
+from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 
 
@@ -48,7 +48,15 @@ def _open_kind(settings: Settings, name: str) -> SignInKind:
     options = {
         option: value.get_secret_value() for option, value in settings.sign_in_options.get(name, {}).items()
     }
-    kind = SIGN_INS.find(name)(options)
+    try:
+        kind = SIGN_INS.find(name)(options)
+    except ProctorError:
+        raise
+    except Exception as error:  # Its words may hold a secret of the options
+        raise _refuse(
+            name,
+            f"opening it failed with {type(error).__name__}; does it lack one of its `sign_in_options`?",
+        ) from None
     if not isinstance(kind, FormKind | RedirectKind):
         raise _refuse(name, "it has neither the parts of a form nor those of a way to another site")
     labels = [field.label for field in kind.fields] if isinstance(kind, FormKind) else []

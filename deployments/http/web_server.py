@@ -9,15 +9,18 @@ from deployments.http.listening import Listening
 from deployments.http.server import serve_app
 from deployments.web import create_app
 from schemas.settings import Settings
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def serve_web(settings: Settings, listening: Listening, *, as_json: bool = False) -> None:
     """Serve until Ctrl-C or `kill -TERM`.
 
-    Raises UsageError when the address is taken, or when this host is not like the others. With `as_json` the
+    Raises UsageError when the address is taken, or when this host is not like the others, StoreError for a ledger that cannot be used. With `as_json` the
     first line on standard output is one JSON document with the address, once it listens.
     """
     check_host(settings)
+    # A ledger that is not there, damaged or of a newer version is a sentence here, and a trace once the server has begun.
+    open_ledger(settings.ledger_address).close()
     home = str(settings.home.resolve())
 
     def tell(address: str) -> list[str]:

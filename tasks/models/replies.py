@@ -21,6 +21,8 @@ _REFUSING = ("content_filter", "refusal", "safety", "sensitive")
 _CUT = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
 # The server broke down in the middle: what is there is no answer (gateways and Mistral, Zhipu, DeepSeek, vLLM and SGLang).
 _BROKEN = ("error", "network_error", "insufficient_system_resource", "abort")
+# What speaks the API raised, or returned neither reply nor failure; the class of it stands after this.
+PROVIDER_FAULT = "provider_fault"
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_error"})
 
 
@@ -50,7 +52,7 @@ class Failure:
     """An attempt without a reply.
 
     Attributes:
-        error: short class: an HTTP status with the endpoint's code, or `timeout`, `connection`, `cut_stream`, `malformed`.
+        error: short class: an HTTP status with the endpoint's code, or `timeout`, `connection`, `cut_stream`, `malformed`, `provider_fault`.
         is_retryable: whether another attempt may help.
         retry_after_s: the pause that the endpoint asked for.
         status_code: HTTP status, where there was one.
@@ -79,6 +81,8 @@ class Failure:
             return f"Check base_url and endpoint_model ({model.endpoint_model}) in the registry."
         if self.error == "connection":
             return f"Nothing answers at {show_web_address(model.base_url)}: start what serves it, or correct its address in the registry."
+        if self.error.startswith(PROVIDER_FAULT):
+            return f"The package that speaks the API {model.api!r} broke its rules ({self.code}): mend or update it, then run again."
         if not self.is_retryable:
             return "Check the model's parameters in the registry, then run again."
         return "Run again: the call is sent again and nothing that was answered is paid for twice."

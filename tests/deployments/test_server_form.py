@@ -23,13 +23,16 @@ import typer
 import yaml
 from dockerfile_parse import DockerfileParser
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 
 from deployments.cli import app
 from deployments.home import create_home
 from deployments.http import Listening, web_server
+from schemas.errors import StoreError
 from schemas.settings import HOME_CONTENTS, HOME_MARK, Settings, is_home
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
+from warehouse.ledger.engine.opening import open_ledger
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "deployments/server"
@@ -269,6 +272,18 @@ def test_behind_a_proxy_with_tls_the_cookie_travels_over_nothing_else(
         with TestClient(one):
             seen.append(one.state.is_https)
     assert seen == [False, True]
+
+
+def test_the_desk_does_not_begin_with_a_ledger_that_a_newer_version_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path)
+    create_home(settings)
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    monkeypatch.setattr(web_server, "serve_app", lambda *_, **__: pytest.fail("it began"))
+    with pytest.raises(StoreError, match="written by another version of Proctor"):
+        web_server.serve_web(settings, Listening("127.0.0.1", 8710))
 
 
 @pytest.fixture

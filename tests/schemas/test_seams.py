@@ -99,6 +99,13 @@ def test_a_broken_one_is_named_with_its_package_and_what_is_wrong(
     assert f"The trial 'one' of some-package 1.2 ({value}) {said}" in str(caught.value)
 
 
+def test_a_class_in_the_place_of_its_object_is_named_before_it_is_used(bring: Bring) -> None:
+    bring("some-package", one="schemas.seams:SeamEntry")
+    seam: Seam[object] = Seam("proctor.trials", "trial", {}, needs=("__init__",))
+    with pytest.raises(UsageError, match="is a class, and an object of it is wanted"):
+        seam.find("one")
+
+
 def list_seams() -> list[Seam[object]]:
     from deployments.auth.kinds import SIGN_INS
     from tasks.gscore.metrics import METRICS

@@ -197,6 +197,12 @@ def test_an_analysis_that_breaks_a_rule_does_not_pass(
         check_analyses(tmp_path)
 
 
+def test_an_analysis_in_another_encoding_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.sql").write_text("-- 多少份?\nSELECT 1", encoding="gbk")
+    with pytest.raises(AssertionError, match=r"the package, mine.sql is not UTF-8"):
+        check_analyses(tmp_path)
+
+
 def test_both_our_providers_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.tasks.models.anthropic_server.KEY", "none")
     with serve_messages(lambda body, number: Message()) as server:

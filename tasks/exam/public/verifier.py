@@ -744,6 +744,15 @@ class Run:
         """Whether it is a simulation."""
         return bool(self.commits and self.commits[-1].body["is_simulated"])
 
+    @property
+    def is_known(self) -> bool:
+        """Whether all of its sets and sessions are; what is missing is a fault, or not disclosed."""
+        return (
+            self.plan is not None
+            and {planned["set"] for planned in self.plan["sets"]} <= set(self.sets)
+            and len(self.sessions) == self.commits[-1].body["session_count"]
+        )
+
 
 class Log:
     """The entries of a log, in their order, and what follows from them."""
@@ -790,7 +799,8 @@ def read_log(folder: Folder, findings: Findings) -> Log:
         if value["number"] != number:
             raise Malformed("the number is {}".format(value["number"]))
         if value["previous"] != previous:
-            raise Malformed("`previous` is not the hash of the line before")
+            cause = "; its end was made that of Windows: take a copy that nothing changed"
+            raise Malformed("`previous` is not the hash of the line before" + cause * line.endswith(b"\r"))
         kind = value["kind"]
         if (kind == "begin") != (number == 1):
             raise Malformed("the first entry, and no other, is `begin`")
@@ -1076,6 +1086,10 @@ def iter_values(path: str) -> Iterator[Any]:
     """
     with open(path, "rb") as file:
         raw = file.read(LONGEST_FILE)
+    # What editors and shells of Windows put before a text says how it is written.
+    for mark, code in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if raw.startswith(mark):
+            raw = raw.decode(code, "replace").encode()
     try:
         whole = parse_json(raw)
         for value in whole if isinstance(whole, list) else [whole]:
@@ -1740,9 +1754,10 @@ def read_sets(run: Run, path: str, folder: Folder, findings: Findings, log: Log,
                 )
         else:
             check_borrowed(log, run, known, findings, where)
-    missing = sorted(set(roots) - set(run.sets))
+    planned = {one["set"] for one in run.plan["sets"]} if run.plan else set()
+    missing = sorted((set(roots) | planned) - set(run.sets))
     if missing:
-        findings.fault("set_wrong", f"the drawn set {missing[0]} is not there", path)
+        findings.fault("set_wrong", f"set {missing[0]} of the plan is not there", path)
 
 
 def check_borrowed(log: Log, run: Run, known: KnownSet, findings: Findings, where: str) -> None:
@@ -1959,9 +1974,10 @@ def read_orders(
                 where,
             )
         known = run.sets.get(set_name)
-        if known is None or (planned is not None and set_name not in planned):
+        if planned is not None and set_name not in planned:
             findings.fault("order_wrong", f"its set {set_name} is not among those of the plan", where)
-        elif run.seed is not None:
+        # Where a set is not there, that is the fault of its file.
+        elif known is not None and run.seed is not None:
             key = digest("proctor order", run.seed, session)
             wanted = sorted(
                 range(len(known.lineages)),
@@ -2025,10 +2041,10 @@ def check_is_reference(
 
 
 def has_undisclosed(log: Log, run: Run) -> bool:
-    """Whether a run of the same kind that was committed to before is not disclosed."""
+    """Whether a run of the same kind that was committed to before is not known as a whole."""
     assert run.commit is not None
     return any(
-        other.plan is None
+        not other.is_known
         and other.commits[0].number < run.commit.number
         and other.is_simulated == run.is_simulated
         for other in log.runs.values()
@@ -2304,13 +2320,18 @@ class EditionCheck:
     def read_edition(self, folder: Folder, path: str) -> dict[str, Any]:
         """What the edition says of itself, held to its entry and to the plan."""
         said: dict[str, Any] = require(parse_json(folder.read(path)), EDITION)
-        for name in ("edition", "run", "revision"):
-            if said[name] != self.entry.body[name]:
+        for name in ("edition", "run", "revision", "overridden", "override_reason"):
+            if said.get(name, self.entry.body[name]) != self.entry.body[name]:
                 self.findings.fault(
                     "revision_wrong", f"`{name}` is not that of entry {self.entry.number}", path
                 )
         if self.run.commit is not None and said["month"] != self.run.commit.body["month"]:
             self.findings.fault("score_wrong", "the month is not that of the run", path)
+        if (
+            self.run.commit is not None
+            and said.get("is_simulated", self.run.is_simulated) != self.run.is_simulated
+        ):
+            self.findings.fault("score_wrong", "whether it is a simulation is said wrongly", path)
         plan = self.run.plan
         if plan is not None:
             if said["reference_model"] != plan["reference_model"]:
@@ -2407,7 +2428,7 @@ class EditionCheck:
         if sat_in.plan is None or not sat_in.sessions:
             tally.is_whole = tally.is_whole and not row["is_complete"]
             self.findings.note(
-                "Run {} is not disclosed: its sessions in edition {} cannot be recomputed.".format(
+                "Run {} is not disclosed, or not wholly here: its sessions in edition {} cannot be recomputed.".format(
                     sat_in.name, self.entry.body["edition"]
                 )
             )
@@ -2693,6 +2714,8 @@ def read_receipts(path: str, findings: Findings) -> list[tuple[str, dict[str, An
         else:
             found.append((where, body))
         findings.count("receipts")
+    if not found and not findings.counts.get("receipt_wrong"):
+        findings.note(f"{path} holds no receipt.")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import polars as pl
 
@@ -187,15 +187,19 @@ def parse_day(value: object, place: str) -> date | None:
     """A day as 2024-05-01, 20240501 or 2024/05/01, or null; UsageError naming the place."""
     if value is None or value == "":
         return None
-    if isinstance(value, datetime):
-        return value.date()
+    found: date | None = None
     if isinstance(value, date):
-        return value
-    if found := _DAY.fullmatch(str(value).strip()):
-        month, day = found["month"] or found["months"], found["day"] or found["days"]
+        found = value.date() if isinstance(value, datetime) else value
+    elif parts := _DAY.fullmatch(str(value).strip()):
+        month, day = parts["month"] or parts["months"], parts["day"] or parts["days"]
         with suppress(ValueError):
-            return date(int(found["year"]), int(month), int(day))
-    raise UsageError(f"{place}: scored_on is no day. Write it as 2024-05-01.")
+            found = date(int(parts["year"]), int(month), int(day))
+    if found is None:
+        raise UsageError(f"{place}: scored_on is no day. Write it as 2024-05-01.")
+    # It would be a model's latest score for as long; the day begins earlier elsewhere.
+    if found > datetime.now(UTC).date() + timedelta(days=1):
+        raise UsageError(f"{place}: scored_on {found} is yet to come. Correct it.")
+    return found
 
 
 def get_text(value: object) -> str | None:

@@ -118,15 +118,26 @@ def _score(
 ) -> dict[str, npt.NDArray[np.float64]]:
     """The scores of one metric by column, each held against what it says of itself."""
     metric = METRICS.find(name)
-    found = {
-        column: np.asarray(values, dtype=np.float64)
-        for column, values in metric.score(references, responses, profile).items()
-    }
+    try:
+        found = {
+            column: np.asarray(values, dtype=np.float64)
+            for column, values in metric.score(references, responses, profile).items()
+        }
+    except Exception as error:  # What it says may hold a text
+        raise UsageError(
+            f"The metric {name!r} of {METRICS.find_entry(name).package} failed with {type(error).__name__}. "
+            "Mend the package, or leave the metric out."
+        ) from error
     wanted = {column: (len(references),) for column in metric.columns}
     shapes = {column: values.shape for column, values in found.items()}
     if shapes != wanted:
         raise UsageError(
             f"The metric {name!r} of {METRICS.find_entry(name).package} gave scores of the shapes {shapes} where {wanted} was wanted. "
+            "Mend the package, or leave the metric out."
+        )
+    if infinite := [column for column, values in found.items() if np.isinf(values).any()]:
+        raise UsageError(
+            f"The metric {name!r} of {METRICS.find_entry(name).package} gave an infinite score in {infinite[0]}; NaN stands for none. "
             "Mend the package, or leave the metric out."
         )
     return found

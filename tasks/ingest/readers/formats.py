@@ -63,7 +63,13 @@ def extract(data: bytes, reader: Reader, options: Options) -> Extraction:
     Raises:
         DocumentError: the converter's own problem, or `needs_ocr` for a scan that nothing here can read.
     """
-    return limit_runs(reader.read(data, options))
+    found = reader.read(data, options)
+    if not isinstance(found, Extraction):
+        raise DocumentError(
+            "crashed",
+            f"The reader of {reader.media_type} returned {type(found).__name__}, and no Extraction: its package is to be mended.",
+        )
+    return limit_runs(found)
 
 
 @dataclass(frozen=True)

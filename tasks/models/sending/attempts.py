@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from schemas.errors import BudgetError
+from schemas.errors import BudgetError, ProctorError
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
-from tasks.models.replies import Failure, ParsedReply, compute_status, keep_reply
+from tasks.models.replies import PROVIDER_FAULT, Failure, ParsedReply, compute_status, keep_reply
 from tasks.models.sending.limits import OwnPace
 from tasks.models.sending.paces import Pace
 from warehouse.ledger.money.calls import FinishedCall
@@ -131,6 +131,12 @@ class Sender:
                 outcome = await endpoint.send(body)
         except TimeoutError:
             return Failure("timeout", True, is_bill_unknown=True)
+        except ProctorError:
+            raise
+        except Exception as error:  # Of a provider's package; its words may hold a text
+            return Failure(f"{PROVIDER_FAULT} {type(error).__name__}", False, is_bill_unknown=True)
+        if not isinstance(outcome, ParsedReply | Failure):
+            return Failure(f"{PROVIDER_FAULT} {type(outcome).__name__}", False, is_bill_unknown=True)
         return keep_reply(outcome, longest_reply)
 
     def _compute_delay(self, failure: Failure, attempt: int) -> float | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from schemas.errors import RegistryError
+from schemas.errors import ProctorError, RegistryError
 from tasks.models.providers import PROVIDERS, BatchEndpoint, Endpoint
 from tasks.models.registry import RegisteredModel, read_address, read_api_key
 from tasks.models.replies import Failure, ParsedReply
@@ -57,15 +57,32 @@ class Endpoints:
         endpoint = self._opened.get(place)
         if endpoint is None:
             url, key = read_address(model, self._simulated_url), read_api_key(model)
-            connect = PROVIDERS.find(model.api)
             endpoint = (
                 ReplicatedEndpoint(
-                    {one: connect(one, key, self._timeout_s) for one in (url, *model.replica_urls)}
+                    {one: self._connect(model, one, key) for one in (url, *model.replica_urls)}
                 )
                 if model.replica_urls
-                else connect(url, key, self._timeout_s)
+                else self._connect(model, url, key)
             )
             self._opened[place] = endpoint
+        return endpoint
+
+    def _connect(self, model: RegisteredModel, url: str, key: str) -> Endpoint:
+        """A connection by what the registry names; RegistryError where a package gives none."""
+        connect = PROVIDERS.find(model.api)
+        try:
+            endpoint = connect(url, key, self._timeout_s)
+            fault = "" if isinstance(endpoint, Endpoint) else f"gave {type(endpoint).__name__}"
+        except ProctorError:
+            raise
+        except Exception as error:  # Its words may hold the key
+            fault = f"failed with {type(error).__name__}"
+        if fault:
+            package = PROVIDERS.find_entry(model.api).package
+            raise RegistryError(
+                f"The API {model.api!r} of {package} {fault} in place of a connection to {model.provider!r}. "
+                "Mend the package, or uninstall it."
+            )
         return endpoint
 
     def open_for_batches(self, model: RegisteredModel) -> BatchEndpoint:

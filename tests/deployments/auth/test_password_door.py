@@ -12,9 +12,13 @@ from argon2 import PasswordHasher, extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from deployments.auth import passwords
+from deployments.auth.kinds import SIGN_INS
+from deployments.auth.opened import open_kinds
 from deployments.auth.passwords import PASSWORDS_AT_ONCE, Weakness, find_weakness
 from deployments.auth.sign_in import MOST_WAITING, Outcome, PasswordDoor, PlacesTaken, RankedPlaces
 from deployments.auth.throttle import FailureCounter, name_source
+from schemas.errors import UsageError
+from schemas.settings import Settings
 
 PASSWORD = "correct horse battery"
 
@@ -336,3 +340,19 @@ def test_who_is_refused_or_given_a_place_while_it_goes_away_leaves_as_many_place
         return places._free
 
     assert asyncio.run(run()) == 1
+
+
+def test_a_kind_of_sign_in_that_cannot_be_opened_tells_none_of_its_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def quote(options: object) -> None:
+        raise KeyError(options)
+
+    monkeypatch.setitem(SIGN_INS.own, "mine", "my_package:MINE")
+    monkeypatch.setitem(SIGN_INS._loaded, "mine", quote)
+    settings = Settings.model_validate({"sign_in": ["mine"], "sign_in_options": {"mine": {"secret": "hush"}}})
+    with pytest.raises(
+        UsageError, match="opening it failed with KeyError; does it lack one of its"
+    ) as caught:
+        open_kinds(settings)
+    assert "hush" not in str(caught.value)

@@ -135,7 +135,8 @@ def test_a_receipt_proves_an_answer_and_a_changed_one_proves_nothing(seat: Seat,
     names = ("seq", "answer_sha256", "entry", "head", "signature")
     bodies = [{name: getattr(receipt, name) for name in names} for receipt in receipts]
     file = tmp_path / "receipts.jsonl"
-    file.write_text("\n".join(json.dumps({"receipt": body}) for body in bodies))
+    # An editor of Windows puts a mark before it.
+    file.write_text("\n".join(json.dumps({"receipt": body}) for body in bodies), encoding="utf-8-sig")
     found = list(read_receipts(file, seat.session_id))
     # As somebody would check it who has the documents and no code of ours.
     signed = json.dumps(
@@ -213,7 +214,7 @@ def test_a_receipt_whose_entry_was_changed_or_taken_out_is_found(seat: Seat) -> 
         assert check_receipt(body, public_key, connection).finding == "entry_missing"
 
 
-@pytest.mark.parametrize("text", ["{}", '{"seq": 1}', "no json", '[{"receipt": 3}]'])
+@pytest.mark.parametrize("text", ["{}", '{"seq": 1}', "no json", '[{"receipt": 3}]', "", "[]"])
 def test_what_is_no_receipt_is_said(tmp_path: Path, text: str) -> None:
     file = tmp_path / "receipt.json"
     file.write_text(text)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from tasks.ingest.documents import (
 )
 from tasks.ingest.guard import client
 from tasks.ingest.originals import pages
+from tasks.ingest.readers.formats import extract
 from tasks.questions.identity import compute_document_id
 from tests.tasks.ingest.builders import make_compound_file, make_docx, make_pdf, make_xlsx, make_zip, write
 
@@ -326,3 +328,14 @@ def test_what_opens_papers_is_given_no_key(
             pages.ask_child({}, 60)
     given = json.loads(told.read_text())
     assert "PATH" in given and not secrets.keys() & given.keys()
+
+
+def test_a_reader_that_returns_something_else_is_told_so() -> None:
+    class Words:
+        media_type = "text/x-mine"
+
+        def read(self, data: bytes, options: object) -> Any:
+            return "words"
+
+    with pytest.raises(DocumentError, match="The reader of text/x-mine returned str, and no Extraction"):
+        extract(b"a", Words(), {})

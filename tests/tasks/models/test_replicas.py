@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.models.batches.batching import BatchClient
 from tasks.models.check import check_models
-from tasks.models.client import CallReply
+from tasks.models.client import CallFailed, CallReply
+from tasks.models.providers import PROVIDERS
 from tasks.models.registry.file import BatchTerms
 from tasks.models.registry.models import read_registry
 from tasks.models.replies import Failure, ParsedReply
-from tasks.models.sending.endpoints import ReplicatedEndpoint
+from tasks.models.sending.endpoints import Endpoints, ReplicatedEndpoint
 from tests.tasks.models.simulation import call_all, make_model, make_request, start_server
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -263,3 +264,52 @@ def test_replicas_are_further_addresses(tmp_path: Path, replicas: str, said: str
     path.write_text(text.replace("REPLICAS", replicas))
     with pytest.raises(RegistryError, match=said):
         read_registry(path)
+
+
+def quote(*_: object) -> Any:
+    raise KeyError("a text")
+
+
+class Breaks:
+    """A connection of another package that breaks a rule."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        self._answer = answer
+
+    async def send(self, request: Mapping[str, Any]) -> Any:
+        return self._answer(request)
+
+    async def close(self) -> None:
+        pass
+
+
+def bring(monkeypatch: pytest.MonkeyPatch, connect: object) -> None:
+    monkeypatch.setitem(PROVIDERS.own, "mine", "my_package:MINE")
+    monkeypatch.setitem(PROVIDERS._loaded, "mine", connect)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"), [(quote, "provider_fault KeyError"), (lambda _: "fine", "provider_fault str")]
+)
+def test_a_call_that_another_packages_provider_breaks_off_fails_alone_and_without_its_words(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, answer: Any, error: str
+) -> None:
+    bring(monkeypatch, lambda url, key, timeout_s: Breaks(answer))
+    model = make_model(api="mine", base_url="http://127.0.0.1:1", is_simulated=False)
+    (failed,), counts = call_all(ledger, "", [make_request()], model)
+    assert isinstance(failed, CallFailed)
+    assert error in str(failed)
+    assert "mend or update it" in str(failed)
+    assert "a text" not in str(failed)
+    assert counts["sent"] == 1
+
+
+@pytest.mark.parametrize(
+    ("connect", "said"), [(quote, "failed with KeyError"), (lambda *_: None, "gave NoneType")]
+)
+def test_a_provider_that_opens_nothing_is_named(
+    monkeypatch: pytest.MonkeyPatch, connect: Any, said: str
+) -> None:
+    bring(monkeypatch, connect)
+    with pytest.raises(RegistryError, match=f"The API 'mine' of proctor {said}"):
+        Endpoints(1.0).open(make_model(api="mine", base_url="http://127.0.0.1:1"))

@@ -576,7 +576,7 @@ def _change_edition(home: Path, name: str, change: Callable[[str], str]) -> None
     path.write_text(after, "utf-8")
 
 
-@finds("", is_public=True)
+@finds("public_file_changed", is_public=True)
 def a_published_score_is_raised_in_its_file(home: Path) -> None:
     def change(text: str) -> str:
         edition = json.loads(text)
@@ -586,7 +586,7 @@ def a_published_score_is_raised_in_its_file(home: Path) -> None:
     _change_edition(home, "edition.json", change)
 
 
-@finds("", is_public=True)
+@finds("public_file_changed", is_public=True)
 def published_stars_are_raised_in_their_file(home: Path) -> None:
     _change_edition(
         home,
@@ -599,6 +599,6 @@ def published_stars_are_raised_in_their_file(home: Path) -> None:
     )
 
 
-@finds("", is_public=True)
+@finds("public_file_changed", is_public=True)
 def a_file_of_a_disclosed_run_is_deleted(home: Path) -> None:
     sorted((home / "public" / "runs").rglob("seed.json"))[0].unlink()

@@ -63,13 +63,20 @@ def read_packaged_analyses() -> dict[str, Query]:
 
 
 def read_folder(folder: Traversable, package: str) -> list[Query]:
-    """The analyses of a folder, in order of name; UsageError for a file without a statement."""
+    """The analyses of a folder, in order of name; UsageError for a file that holds no statement."""
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
     )
     found = []
     for file in files:
         name = file.name.removesuffix(".sql")
-        query = parse_query(name, "analyses", file.read_text("utf-8"), place=f"{package}, {file.name}")
+        place = f"{package}, {file.name}"
+        try:
+            text = file.read_text("utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(
+                f"{place} is not UTF-8. Save it in that encoding, or uninstall the package."
+            ) from None
+        query = parse_query(name, "analyses", text, place=place)
         found.append(replace(query, package=package))
     return found

@@ -29,10 +29,12 @@ def read_receipts(path: Path, session_id: str = "") -> Iterator[dict[str, Any]]:
     Raises UsageError for what is no receipt.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read ({type(error).__name__}).") from None
-    for place, found in enumerate(_parse(text, path), start=1):
+    if not (values := _parse(text, path)):
+        raise UsageError(f"{path} holds no receipt.")
+    for place, found in enumerate(values, start=1):
         body = found.get("receipt", found) if isinstance(found, dict) else None
         if not isinstance(body, dict):
             raise UsageError(f"{path}, receipt {place}: this is no receipt.")

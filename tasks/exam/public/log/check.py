@@ -15,6 +15,7 @@ from schemas.ledger.engine import PublicLine
 from schemas.settings import Settings
 from tasks.exam.log import LogFinding
 from tasks.exam.log.signing import has_signer, open_signer
+from tasks.exam.public.log.folder import name_public_folder
 from tasks.exam.public.log.heads import SIGN
 from tasks.exam.public.log.log_file import name_log_file
 from tasks.exam.public.log.signed_heads import PublicSignedHead, iter_heads, name_public_heads_file
@@ -26,6 +27,7 @@ from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.logs.public_log import BEGIN, FIRST_HASH, KEY
 from warehouse.ledger.engine.tables import access_log
 from warehouse.ledger.trust import access, answer_hashes
+from warehouse.stores.whole_files import hash_file
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ def check_public_log(
 ) -> PublicLogReport:
     """Check the public log.
 
-    What is checked: the lines of the ledger, the file against them byte by byte, the heads, and what the log
-    records of sessions, but of those `passed` not the answers, unless anything is found. The file may lack the last lines: the
+    What is checked: the lines of the ledger, the file against them byte by byte, the heads, the files that entries name, and what
+    the log records of sessions, but of those `passed` not the answers, unless anything is found. The file may lack the last lines: the
     next command adds them.
     """
     if passed:
@@ -80,6 +82,9 @@ def _check(
             )
         findings += _check_sessions(connection, passed)
         findings += _check_stages(connection)
+        # A folder without a log is not here, or is put back first.
+        if name_log_file(settings).exists():
+            findings += _check_published(connection, name_public_folder(settings))
     return PublicLogReport(lines.count, lines.file_count, len(heads), tuple(findings))
 
 
@@ -260,3 +265,25 @@ def _check_stages(connection: Connection) -> Iterator[LogFinding]:
                 f"the stages that it rests on were closed up to entry {told['entry']}, and the audit log has another there",
                 int(told["entry"]),
             )
+
+
+def _check_published(connection: Connection, folder: Path) -> Iterator[LogFinding]:
+    """The files that entries name are there, as they were published: nothing writes them again."""
+    named: dict[str, tuple[int, str | None]] = {}
+    for entry in public_log.list_public_entries(connection, ("commit", "disclose", "edition", "question")):
+        body = entry.body
+        if entry.kind == "commit":
+            # Its name is the root of what it holds; that a verifier computes.
+            inside, files = "banks", {f"{body['bank']['root']}.jsonl": None}
+        elif entry.kind == "question":
+            inside, files = "questions", {body["file"]: body["sha256"]}
+        else:
+            is_run = entry.kind == "disclose"
+            inside = f"runs/{body['run']}" if is_run else f"editions/{body['run']}-{body['revision']}"
+            files = body["files"]
+        named |= {f"{inside}/{name}": (entry.number, expected) for name, expected in files.items()}
+    for name, (number, expected) in named.items():
+        if not (folder / name).is_file():
+            yield LogFinding("public_file_changed", name, f"entry {number} names it, and it is gone", number)
+        elif expected is not None and hash_file(folder / name) != expected:
+            yield LogFinding("public_file_changed", name, f"it is not what entry {number} names", number)

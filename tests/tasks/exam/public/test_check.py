@@ -17,8 +17,10 @@ from tasks.exam.public.log.signed_heads import name_public_heads_file
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.test_log import Seat
 from tests.tasks.exam.world import World
+from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.engine.tables import access_log, public_head, responses, sessions
 from warehouse.ledger.engine.tables import public_log as lines
+from warehouse.stores.whole_files import hash_file
 
 
 def run(*statements: object) -> Callable[[World], None]:
@@ -103,6 +105,39 @@ def test_a_change_of_the_public_log_is_found_by_name(world: World, name: str) ->
     change, expected = CHANGES[name]
     change(world)
     assert {found.name for found in check_public_log(world.ledger, world.settings).findings} == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["runs/2027-01/plan.json", "editions/2027-01-1/edition.json", "questions/q.json"]
+)
+def test_a_published_file_that_is_gone_or_changed_is_told_to_its_operator_too(
+    world: World, name: str
+) -> None:
+    public = name_log_file(world.settings).parent
+    file, bank = public / name, public / "banks/r.jsonl"
+    for path in (file, bank):
+        path.parent.mkdir(parents=True)
+        path.write_text("what was published")
+    named = {
+        "run": "2027-01",
+        "revision": 1,
+        "files": {file.name: hash_file(file)},
+        "file": "q.json",
+        "sha256": hash_file(file),
+    }
+    with world.ledger.write() as connection:
+        add_public_entry(connection, "commit", {"run": "2027-01", "bank": {"root": "r"}})
+        kind = {"runs": "disclose", "editions": "edition", "questions": "question"}[name.split("/")[0]]
+        add_public_entry(connection, kind, named)
+    write_public_log(world.ledger, world.settings)
+    assert check_public_log(world.ledger, world.settings).findings == ()
+    file.write_text("something else")
+    bank.unlink()
+    found = check_public_log(world.ledger, world.settings).findings
+    assert {(one.name, one.where) for one in found} == {
+        ("public_file_changed", name),
+        ("public_file_changed", "banks/r.jsonl"),
+    }
 
 
 def test_a_file_that_lacks_the_last_lines_is_behind_and_no_finding(world: World) -> None:

@@ -153,6 +153,7 @@ CHANGES: list[tuple[str, str, Change, str]] = [
     ("an earlier set as one of before the log", f"{RUN}/sets.jsonl", put(0, "drawn_in", None), "set_wrong"),
     ("an earlier set of another run", f"{RUN}/sets.jsonl", put(0, "drawn_in", "2026-11"), "set_wrong"),
     ("a set removed", f"{RUN}/sets.jsonl", drop(1), "set_wrong"),
+    ("an earlier set removed", f"{RUN}/sets.jsonl", drop(0), "set_wrong"),
     ("a set twice", f"{RUN}/sets.jsonl", lambda found: found.append(found[0]), "set_wrong"),
     ("an order", f"{RUN}/orders.jsonl", swap(0, 1, 0, "order"), "order_wrong"),
     ("a place of no item", f"{RUN}/orders.jsonl", put(0, "order", 0, 99), "order_wrong"),
@@ -179,6 +180,8 @@ CHANGES: list[tuple[str, str, Change, str]] = [
     ("the month of an edition", f"{EDITION}/edition.json", put("month", "2026-12"), "score_wrong"),
     ("the revision of an edition", f"{EDITION}/edition.json", put("revision", 2), "revision_wrong"),
     ("the name of an edition", f"{EDITION}/edition.json", put("edition", "2026-09/1"), "revision_wrong"),
+    ("a real edition as a simulation", f"{EDITION}/edition.json", lambda found: found.update(is_simulated=True), "score_wrong"),
+    ("a gate that was shut in silence", f"{EDITION}/edition.json", lambda found: found.update(overridden=["agreement"]), "revision_wrong"),
     ("a star", f"{FIRST}/sessions.jsonl", swap_stars, "judgements_wrong"),
     ("an answer that is denied", f"{FIRST}/sessions.jsonl", deny_answer, "judgements_wrong"),
     ("no star for a question", f"{FIRST}/sessions.jsonl", put(0, "stars", "3" * 9), "judgements_wrong"),
@@ -267,6 +270,11 @@ def test_an_anchor_put_with_another_question_than_before_is_found(
 def test_a_missing_file_is_named(part: str, made: Made, check: Check) -> None:
     name = next((name for name in made.files if name.startswith(part)), part)
     assert "file_missing" in check(made, lambda folder: (folder / name).unlink())
+
+
+@pytest.mark.parametrize("name", ["plan.json", "exclusions.json", "sets.jsonl", "orders.jsonl", "seed.json"])
+def test_a_file_of_a_run_that_is_missing_accuses_no_other(name: str, made: Made, check: Check) -> None:
+    assert check(made, lambda folder: (folder / "runs/2026-09" / name).unlink()) == {"file_missing"}
 
 
 BANK_CHANGES: dict[str, Change] = {

@@ -126,6 +126,21 @@ def test_a_log_written_anew_with_another_key_is_found_by_a_witness_and_by_the_ke
     assert check(made, key=true_key) == {"head_wrong"}
 
 
+@pytest.mark.parametrize("text", ["", "[]"])
+def test_a_file_without_a_receipt_shows_nothing_and_is_told(made: Made, tmp_path: Path, text: str) -> None:
+    (given := tmp_path / "receipts.json").write_text(text)
+    findings = verify(str(made.write(tmp_path / "public")), receipts=[str(given)])
+    assert (findings.faults, f"{given} holds no receipt." in findings.notes) == ([], True)
+
+
+@pytest.mark.parametrize("code", ["utf-8-sig", "utf-16"])
+def test_a_head_that_a_shell_of_windows_kept_is_read(
+    made: Made, check: Check, witness: Path, code: str
+) -> None:
+    witness.write_text(witness.read_text().replace("\n", "\r\n"), encoding=code)
+    assert check(made, heads=[str(witness)]) == set()
+
+
 def test_heads_that_are_given_are_held_to_their_own_signature(
     made: Made, check: Check, witness: Path
 ) -> None:

@@ -57,6 +57,12 @@ def test_a_log_that_is_cut_or_rewritten_is_found(name: str, made: Made, check: C
     assert statement in check(made, spoil)
 
 
+def test_a_log_that_was_fetched_with_the_line_ends_of_windows_is_told_so(made: Made, tmp_path: Path) -> None:
+    log = made.write(tmp_path) / "log.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"\n", b"\r\n"))
+    assert "its end was made that of Windows" in verify(str(tmp_path)).faults[0][1]
+
+
 def list_fields(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The ways to all single values inside a value."""
     pairs = (

@@ -248,6 +248,12 @@ def test_a_mark_without_end_is_no_number_and_in_no_mean(lake: Lake, tmp_path: Pa
         ("model,item_id,mark\n,1,2\n", "scores", {}, "row 1: model is empty"),
         ("model,item_id,mark,scored_on\nm,1,2,May\n", "scores", {}, "row 1: scored_on is no day"),
         ("model,item_id,mark,scored_on\nm,1,2,2024-05-012\n", "scores", {}, "row 1: scored_on is no day"),
+        (
+            "model,item_id,mark,scored_on\nm,1,2,9024-05-01\n",
+            "scores",
+            {},
+            "row 1: scored_on 9024-05-01 is yet to come",
+        ),
         # January 11 or November 1.
         ("model,item_id,mark,scored_on\nm,1,2,2024111\n", "scores", {}, "row 1: scored_on is no day"),
         ("model,item_id,mark,mark\nm,1,2,3\n", "scores", {}, "several columns named mark. Rename them"),

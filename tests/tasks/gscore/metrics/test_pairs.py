@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from schemas.errors import ContractError, UsageError
+from tasks.gscore.metrics import METRICS
 from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.pairs import (
     NO_MODEL_NOTE,
@@ -27,8 +30,6 @@ class Agreeing:
     identity = "lengths"
 
     def score_similarity(self, references: Sequence[str], responses: Sequence[str]) -> SimilarityScores:
-        import numpy as np
-
         pairs = zip(references, responses, strict=True)
         values = [min(len(a), len(b)) / max(len(a), len(b), 1) for a, b in pairs]
         return SimilarityScores(np.array(values), [None] * len(values))
@@ -106,3 +107,39 @@ def test_without_similarity_the_best_reference_is_best_in_the_other_three() -> N
 def test_an_unknown_way_to_join_references_is_refused() -> None:
     with pytest.raises(UsageError, match="Use best or mean"):
         score_pairs_with_references(pl.DataFrame({"references": [["a"]], "response": ["a"]}), "worst")  # type: ignore[arg-type]
+
+
+class Mine:
+    """Another package's metric that breaks a rule."""
+
+    columns, identity = ("mine",), "mine 1"
+
+    def __init__(self, score: Any) -> None:
+        self._score = score
+
+    def score(self, references: Sequence[str], responses: Sequence[str], profile: object) -> Any:
+        return self._score(references)
+
+
+def quote(texts: Sequence[str]) -> Any:
+    raise KeyError(texts[0])
+
+
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [
+        (quote, "failed with KeyError"),
+        (lambda texts: None, "failed with AttributeError"),
+        (lambda texts: {"mine": ["x" for _ in texts]}, "failed with ValueError"),
+        (lambda texts: {"mine": np.full(len(texts), np.inf)}, "gave an infinite score in mine"),
+    ],
+)
+def test_a_metric_that_breaks_a_rule_is_named_without_its_words(
+    monkeypatch: pytest.MonkeyPatch, score: Any, said: str
+) -> None:
+    monkeypatch.setitem(METRICS.own, "mine", "my_package:MINE")
+    monkeypatch.setitem(METRICS._loaded, "mine", Mine(score))
+    pairs = pl.DataFrame({"reference": ["a text"], "response": ["another"]})
+    with pytest.raises(UsageError, match=f"The metric 'mine' of proctor {said}") as caught:
+        score_pairs(pairs, metrics=["mine"])
+    assert "a text" not in str(caught.value)
