@@ -50,9 +50,9 @@ def check_public_log(
 ) -> PublicLogReport:
     """Check the public log.
 
-    What is checked: the lines of the ledger, the file against them byte by byte, the heads, the files that entries name, and what
-    the log records of sessions, but of those `passed` not the answers, unless anything is found. The file may lack the last lines: the
-    next command adds them.
+    What is checked: the lines of the ledger, the file against them byte by byte, the heads, the files that entries name, and
+    what the log records of sessions. Where some are `passed`, neither their answers nor the bytes of the files, unless
+    anything is found. The file may lack the last lines: the next command adds them.
     """
     if passed:
         with ledger.read() as connection:
@@ -84,7 +84,7 @@ def _check(
         findings += _check_stages(connection)
         # A folder without a log is not here, or is put back first.
         if name_log_file(settings).exists():
-            findings += _check_published(connection, name_public_folder(settings))
+            findings += _check_published(connection, name_public_folder(settings), is_whole=not passed)
     return PublicLogReport(lines.count, lines.file_count, len(heads), tuple(findings))
 
 
@@ -267,8 +267,8 @@ def _check_stages(connection: Connection) -> Iterator[LogFinding]:
             )
 
 
-def _check_published(connection: Connection, folder: Path) -> Iterator[LogFinding]:
-    """The files that entries name are there, as they were published: nothing writes them again."""
+def _check_published(connection: Connection, folder: Path, *, is_whole: bool) -> Iterator[LogFinding]:
+    """The files that entries name are there and, where `is_whole`, as they were published: nothing writes them again."""
     named: dict[str, tuple[int, str | None]] = {}
     for entry in public_log.list_public_entries(connection, ("commit", "disclose", "edition", "question")):
         body = entry.body
@@ -285,5 +285,5 @@ def _check_published(connection: Connection, folder: Path) -> Iterator[LogFindin
     for name, (number, expected) in named.items():
         if not (folder / name).is_file():
             yield LogFinding("public_file_changed", name, f"entry {number} names it, and it is gone", number)
-        elif expected is not None and hash_file(folder / name) != expected:
+        elif is_whole and expected is not None and hash_file(folder / name) != expected:
             yield LogFinding("public_file_changed", name, f"it is not what entry {number} names", number)

@@ -132,7 +132,10 @@ def test_a_published_file_that_is_gone_or_changed_is_told_to_its_operator_too(
     write_public_log(world.ledger, world.settings)
     assert check_public_log(world.ledger, world.settings).findings == ()
     file.write_text("something else")
+    # A look that goes on from the last one asks whether all is there, and reads all where something is not.
+    assert check_public_log(world.ledger, world.settings, {"s"}).findings == ()
     bank.unlink()
+    assert len(check_public_log(world.ledger, world.settings, {"s"}).findings) == 2
     found = check_public_log(world.ledger, world.settings).findings
     assert {(one.name, one.where) for one in found} == {
         ("public_file_changed", name),
