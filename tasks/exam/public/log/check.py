@@ -268,7 +268,7 @@ def _check_stages(connection: Connection) -> Iterator[LogFinding]:
 
 
 def _check_published(connection: Connection, folder: Path, *, is_whole: bool) -> Iterator[LogFinding]:
-    """The files that entries name are there and, where `is_whole`, as they were published: nothing writes them again."""
+    """The files that entries name are there; where `is_whole`, as they were published."""
     named: dict[str, tuple[int, str | None]] = {}
     for entry in public_log.list_public_entries(connection, ("commit", "disclose", "edition", "question")):
         body = entry.body
