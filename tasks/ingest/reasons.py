@@ -8,8 +8,9 @@ from functools import lru_cache, partial
 from schemas import patterns as re
 from tasks.texts import read_texts
 
-# What stands for a part: of a number, and of any text that does not go on into the next sentence.
-_NUMBER, _TEXT = r"[0-9]+(?:[.,][0-9]+)*%?", r"(?:(?![.] [A-Z])[^\n])+?"
+# What stands for a part: of a number, and of a text that does not go on into the next sentence (two without a bound would take
+# the square of a text that begins the same sentence again and again).
+_NUMBER, _TEXT = r"[0-9]+(?:[.,][0-9]+)*%?", r"(?:(?![.] [A-Z])[^\n]){1,160}?"
 
 
 def say_in_chinese(text: str) -> str:
