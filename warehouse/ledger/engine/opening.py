@@ -104,22 +104,22 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
     except StoreError:
         engine.dispose()
         raise
-    except (OperationalError, sqlite3.OperationalError) as error:
-        engine.dispose()
-        cause = explain_refusal(error)
-        text = (
-            f"The ledger at {shown} cannot be opened: {cause}. Mend that, then run again."
-            if cause
-            else f"The ledger at {shown} cannot be opened ({type(getattr(error, 'orig', error)).__name__}). Check PROCTOR_LEDGER_URL, or that the folder "
-            "of PROCTOR_HOME can be written."
-        )
-        raise (StoreAway(LEDGER, text) if is_away(error) else StoreError(text)) from None
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
-        raise StoreError(
-            f"The ledger at {shown} is not readable as a ledger ({type(getattr(error, 'orig', error)).__name__}). Restore it "
-            "from a backup, or point PROCTOR_LEDGER_URL elsewhere."
-        ) from None
+        name = type(getattr(error, "orig", error)).__name__
+        if cause := explain_refusal(error):
+            text = f"The ledger at {shown} cannot be opened: {cause}. Mend that, then run again."
+        elif isinstance(error, OperationalError | sqlite3.OperationalError):
+            text = (
+                f"The ledger at {shown} cannot be opened ({name}). Check PROCTOR_LEDGER_URL, or that the folder of PROCTOR_HOME "
+                "can be written."
+            )
+        else:
+            text = (
+                f"The ledger at {shown} is not readable as a ledger ({name}). Restore it from a backup, or point PROCTOR_LEDGER_URL "
+                "elsewhere."
+            )
+        raise (StoreAway(LEDGER, text) if is_away(error) else StoreError(text)) from None
 
 
 def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:
