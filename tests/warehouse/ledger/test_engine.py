@@ -94,7 +94,7 @@ def test_a_role_without_rights_is_no_reason_to_restore_a_backup(postgresql: Post
         connection.exec_driver_sql(
             "DO $$ BEGIN CREATE ROLE nobody LOGIN; EXCEPTION WHEN duplicate_object THEN END $$"
         )
-    with pytest.raises(StoreError, match="lacks the rights.*Mend that, then run again"):
+    with pytest.raises(StoreError, match=r"lacks the rights.*Mend that, then run again"):
         open_ledger(url.replace("postgres@", "nobody@"))
 
 
