@@ -60,7 +60,6 @@ _REFUSALS: Final = {
 # SQLSTATEs of a PostgreSQL that answers, and takes nothing (its appendix A).
 _REFUSAL_STATES: Final = {
     "25006": "its server (PostgreSQL) may only be read (default_transaction_read_only is on, or it is a replica)",
-    "42501": "its role in PostgreSQL lacks the rights; the ledger's tables are to be that role's own",
     "53100": "the disk of its server (PostgreSQL) is full",
 }
 

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Final
 
 from sqlalchemy import Engine, inspect
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -32,6 +33,10 @@ from warehouse.stores.installation import (
     find_expected_id,
     ledger_file,
 )
+
+# A SQLSTATE of PostgreSQL (its appendix A), and what it means of who opens a ledger.
+_INSUFFICIENT_PRIVILEGE: Final = "42501"
+_NO_RIGHTS: Final = "its role in PostgreSQL lacks the rights; the ledger's tables are to be that role's own"
 
 
 def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:
@@ -106,8 +111,10 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
         raise
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
-        name = type(getattr(error, "orig", error)).__name__
-        if cause := explain_refusal(error):
+        said = getattr(error, "orig", error)
+        name = type(said).__name__
+        lacks_rights = getattr(said, "sqlstate", None) == _INSUFFICIENT_PRIVILEGE
+        if cause := _NO_RIGHTS if lacks_rights else explain_refusal(error):
             text = f"The ledger at {shown} cannot be opened: {cause}. Mend that, then run again."
         elif isinstance(error, OperationalError | sqlite3.OperationalError):
             text = (
