@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -37,9 +36,10 @@ def write_bytes(path: Path, data: bytes) -> str:
 
 def _write_pieces(path: Path, pieces: Iterable[bytes]) -> str:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _sweep(path.parent)
     whole = hashlib.sha256()
     with writing_whole(path) as draft, draft.open("wb") as file:
+        # The folder's own clock says how old its files are: by a clock ahead of it, others' drafts would be swept while they write.
+        _sweep(path.parent, draft.stat().st_mtime)
         for piece in pieces:
             whole.update(piece)
             file.write(piece)
@@ -53,8 +53,8 @@ def iter_lines(path: Path) -> Iterator[Any]:
             yield json.loads(line)
 
 
-def _sweep(folder: Path) -> None:
+def _sweep(folder: Path, now: float) -> None:
     for part in (path for end in _DRAFTS for path in folder.glob(f".*{end}")):
         with suppress(OSError):
-            if part.stat().st_mtime < time.time() - _LEFT_S:
+            if part.stat().st_mtime < now - _LEFT_S:
                 part.unlink()

@@ -66,6 +66,38 @@ def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql(
         assert compare_metadata(context, read_metadata("postgresql")) == []
 
 
+@pytest.mark.service
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("25006", "may only be read"), ("53100", "disk of its server")],
+)
+def test_a_server_that_takes_nothing_says_why(postgresql: PostgresqlServer, state: str, said: str) -> None:
+    with open_ledger(postgresql.new_ledger_url()) as ledger:
+        with ledger.write() as connection:
+            connection.exec_driver_sql(
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql "
+                f"AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
+            )
+            connection.exec_driver_sql(
+                "CREATE TRIGGER refuse BEFORE INSERT ON commit_counts EXECUTE FUNCTION refuse()"
+            )
+        with pytest.raises(StoreError, match=said), ledger.write():
+            pass
+        with pytest.raises(StoreError, match=said):
+            ledger.writer.run(lambda connection: connection.exec_driver_sql("SELECT 1"))
+
+
+@pytest.mark.service
+def test_a_role_without_rights_is_no_reason_to_restore_a_backup(postgresql: PostgresqlServer) -> None:
+    url = postgresql.new_ledger_url()
+    with open_ledger(url) as ledger, ledger.write() as connection:
+        connection.exec_driver_sql(
+            "DO $$ BEGIN CREATE ROLE nobody LOGIN; EXCEPTION WHEN duplicate_object THEN END $$"
+        )
+    with pytest.raises(StoreError, match=r"lacks the rights.*Mend that, then run again"):
+        open_ledger(url.replace("postgres@", "nobody@"))
+
+
 def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path, warm_python: str) -> None:
     url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     code = "import sys; from warehouse.ledger.engine.opening import open_ledger; open_ledger(sys.argv[1]).close()"

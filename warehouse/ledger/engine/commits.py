@@ -57,6 +57,11 @@ _REFUSALS: Final = {
     "malformed": "its file is damaged (`proctor doctor` says more)",
     "not a database": "its file is damaged (`proctor doctor` says more)",
 }
+# SQLSTATEs of a PostgreSQL that answers, and takes nothing (its appendix A).
+_REFUSAL_STATES: Final = {
+    "25006": "its server (PostgreSQL) may only be read (default_transaction_read_only is on, or it is a replica)",
+    "53100": "the disk of its server (PostgreSQL) is full",
+}
 
 
 class WatchedFile(NamedTuple):
@@ -126,6 +131,14 @@ def raise_if_away(error: BaseException) -> None:
         ) from None
 
 
+def raise_if_refused(error: BaseException) -> None:
+    """Raise StoreError for an error that says why the ledger takes nothing; others pass."""
+    if (cause := explain_refusal(error)) is not None:
+        raise StoreError(
+            f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
+        ) from None
+
+
 def commit(
     connection: Connection,
     *,
@@ -188,7 +201,7 @@ def roll_back(connection: Connection) -> None:
 
 
 def explain_refusal(error: BaseException) -> str | None:
-    """Why an embedded ledger takes nothing, where waiting mends nothing; null for anything else."""
+    """Why a ledger takes nothing, where waiting mends nothing; null for anything else."""
     return _name_refusal(getattr(error, "orig", error))
 
 
@@ -214,6 +227,8 @@ def _was_committed(
 
 
 def _name_refusal(error: BaseException | None) -> str | None:
+    if (state := getattr(error, "sqlstate", None)) is not None:
+        return _REFUSAL_STATES.get(state)
     words = str(error).lower()
     return next((cause for said, cause in _REFUSALS.items() if said in words), None)
 

@@ -14,9 +14,9 @@ from schemas.errors import ConflictError, StoreError
 from warehouse.ledger.engine.commits import (
     check_files,
     commit,
-    explain_refusal,
     mark_transaction,
     raise_if_away,
+    raise_if_refused,
     roll_back,
 )
 from warehouse.ledger.engine.logs import gathering, write_gathered
@@ -122,11 +122,8 @@ class Ledger:
             except DBAPIError as error:
                 roll_back(connection)
                 raise_if_away(error)
-                if (cause := explain_refusal(error)) is None:
-                    raise
-                raise StoreError(
-                    f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
-                ) from None
+                raise_if_refused(error)
+                raise
             except BaseException:
                 roll_back(connection)
                 raise
@@ -149,6 +146,7 @@ class Ledger:
                     connection.close()
                 if isinstance(error, DBAPIError):
                     raise_if_away(error)
+                    raise_if_refused(error)
                     if begin == "BEGIN IMMEDIATE" and "locked" in str(error.orig):
                         raise StoreError(
                             "The ledger is locked by another program, and nothing was written. Wait until that has ended, or end it, "

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Final
 
 from sqlalchemy import Engine, inspect
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -32,6 +33,10 @@ from warehouse.stores.installation import (
     find_expected_id,
     ledger_file,
 )
+
+# A SQLSTATE of PostgreSQL (its appendix A), and what it means of who opens a ledger.
+_INSUFFICIENT_PRIVILEGE: Final = "42501"
+_NO_RIGHTS: Final = "its role in PostgreSQL lacks the rights; the ledger's tables are to be that role's own"
 
 
 def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:
@@ -104,22 +109,24 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
     except StoreError:
         engine.dispose()
         raise
-    except (OperationalError, sqlite3.OperationalError) as error:
-        engine.dispose()
-        cause = explain_refusal(error)
-        text = (
-            f"The ledger at {shown} cannot be opened: {cause}. Mend that, then run again."
-            if cause
-            else f"The ledger at {shown} cannot be opened ({type(getattr(error, 'orig', error)).__name__}). Check PROCTOR_LEDGER_URL, or that the folder "
-            "of PROCTOR_HOME can be written."
-        )
-        raise (StoreAway(LEDGER, text) if is_away(error) else StoreError(text)) from None
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
-        raise StoreError(
-            f"The ledger at {shown} is not readable as a ledger ({type(getattr(error, 'orig', error)).__name__}). Restore it "
-            "from a backup, or point PROCTOR_LEDGER_URL elsewhere."
-        ) from None
+        said = getattr(error, "orig", error)
+        name = type(said).__name__
+        lacks_rights = getattr(said, "sqlstate", None) == _INSUFFICIENT_PRIVILEGE
+        if cause := _NO_RIGHTS if lacks_rights else explain_refusal(error):
+            text = f"The ledger at {shown} cannot be opened: {cause}. Mend that, then run again."
+        elif isinstance(error, OperationalError | sqlite3.OperationalError):
+            text = (
+                f"The ledger at {shown} cannot be opened ({name}). Check PROCTOR_LEDGER_URL, or that the folder of PROCTOR_HOME "
+                "can be written."
+            )
+        else:
+            text = (
+                f"The ledger at {shown} is not readable as a ledger ({name}). Restore it from a backup, or point PROCTOR_LEDGER_URL "
+                "elsewhere."
+            )
+        raise (StoreAway(LEDGER, text) if is_away(error) else StoreError(text)) from None
 
 
 def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:

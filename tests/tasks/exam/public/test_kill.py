@@ -140,4 +140,7 @@ def test_drafts_that_killed_processes_left_long_ago_are_swept_away_those_of_earl
     now = tmp_path / ".sets.jsonl.ab12cd34.draft"
     now.write_text("being written")
     write_whole(tmp_path / "edition.json", ["{}"])
+    # A process whose clock is ahead leaves it, too: it is still being written.
+    with mock.patch("time.time", return_value=now.stat().st_mtime + 86_400):
+        write_whole(tmp_path / "edition.json", ["{}"])
     assert sorted(tmp_path.iterdir()) == [now, tmp_path / "edition.json"]
