@@ -24,7 +24,7 @@ def say_in_chinese(text: str) -> str:
 
 def _fill_in(chinese: str, found: re.Match[str]) -> str:
     # A question's number is printed with the dot behind it.
-    given = {name: part.removesuffix(".") for name, part in found.groupdict().items()}
+    given = {name: part.replace("., ", ", ").removesuffix(".") for name, part in found.groupdict().items()}
     if "parts" in given:
         given["parts"] = "、".join(_read_all().get(part, part) for part in given["parts"].split(", "))
     return chinese.format(**given)
