@@ -9,9 +9,9 @@ from typing import cast
 from schemas import patterns as re
 from tasks.texts import read_texts
 
-# What stands for a part: of a number, of a file's name, and of any text that does not go on into the next sentence unless it is quoted.
+# What stands for a part: of a number, of a file's name, and of any text that, unless quoted or in brackets, is of one sentence.
 _NUMBER, _FILE = r"[0-9]+(?:[.,][0-9]+)*%?", r"[^\n]{1,300}?\.\w+"
-_TEXT = r"""(?:'(?:[^'\\\n]|\\.){1,300}'|"(?:[^"\\\n]|\\.){1,300}"|(?:(?![.] [A-Z])[^\n]){1,300}?)"""
+_TEXT = r"""(?:'(?:[^'\\\n]|\\.){1,300}'|"(?:[^"\\\n]|\\.){1,300}"|(?:(?![.] [A-Z])[^\n]){1,300}?|(?<=[(])[^\n]{1,300}?(?=[)]))"""
 _KINDS = dict.fromkeys(("n", "m", "k"), _NUMBER) | dict.fromkeys(("file", "paper"), _FILE)
 
 

@@ -72,6 +72,11 @@ def test_the_reason_of_a_held_paper_is_said_sentence_by_sentence() -> None:
             'Question "It\'s so. The" holds a second answer, a heading (3 from character 29 of the text on).',
             '第 "It\'s so. The" 题中含有：另一个答案、标题（自文本第 29 个字符起共 3 处）。',
         ),
+        (
+            "The paper announces 40 questions (Part I. All count.), 3 were found. And 2 more.",
+            "试卷说明有 40 题（Part I. All count），识别出 3 题。另有 2 处。",
+        ),
+        ("2 questions offer options and ask nothing (7., 8.).", "2 题有选项但没有提问（7, 8）。"),
         ("12 answers were taken from vol. II.docx.", "从 vol. II.docx 取得 12 个答案。"),
         ("A new sentence speaks of a heading.", "A new sentence speaks of a heading."),
     ],
