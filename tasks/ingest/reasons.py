@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from typing import cast
 
 from schemas import patterns as re
 from tasks.texts import read_texts
 
-# What stands for a part: of a number, and of a text that does not go on into the next sentence (two without a bound would take
-# the square of a text that begins the same sentence again and again).
-_NUMBER, _TEXT = r"[0-9]+(?:[.,][0-9]+)*%?", r"(?:(?![.] [A-Z])[^\n]){1,160}?"
+# What stands for a part: of a number, of a file's name, and of any text that, unless quoted or in brackets, is of one sentence.
+_NUMBER, _FILE = r"[0-9]+(?:[.,][0-9]+)*%?", r"[^\n]{1,160}?\.\w+"
+_TEXT = r"""(?:'(?:[^'\\\n]|\\.){1,160}'|"(?:[^"\\\n]|\\.){1,160}"|(?:(?![.] [A-Z])[^\n]){1,160}?|(?<=[(])[^\n]{1,160}?(?=[)]))"""
+_KINDS = dict.fromkeys(("n", "m", "k"), _NUMBER) | dict.fromkeys(("file", "paper"), _FILE)
 
 
 def say_in_chinese(text: str) -> str:
@@ -22,19 +24,28 @@ def say_in_chinese(text: str) -> str:
 
 def _fill_in(chinese: str, found: re.Match[str]) -> str:
     # A question's number is printed with the dot behind it.
-    return chinese.format(**{name: part.removesuffix(".") for name, part in found.groupdict().items()})
+    given = {name: part.replace("., ", ", ").removesuffix(".") for name, part in found.groupdict().items()}
+    if "parts" in given:
+        given["parts"] = "、".join(_read_all().get(part, part) for part in given["parts"].split(", "))
+    return chinese.format(**given)
+
+
+@lru_cache(maxsize=1)
+def _read_all() -> Mapping[str, str]:
+    return cast(Mapping[str, str], read_texts("tasks.ingest", "reasons.yaml"))
 
 
 @lru_cache(maxsize=1)
 def _read_sentences() -> Sequence[tuple[re.Pattern[str], str]]:
-    return [(_compile(en), zh) for en, zh in read_texts("tasks.ingest", "reasons.yaml").items()]
+    return [(_compile(en), zh) for en, zh in _read_all().items() if en.endswith((".", " "))]
 
 
 def _compile(sentence: str) -> re.Pattern[str]:
     """A pattern of the sentence and of a space before it."""
     parts = re.split(r"\{(\w+)\}", sentence)
     said = (
-        re.escape(part) if place % 2 == 0 else f"(?P<{part}>{_NUMBER if part in ('n', 'm', 'k') else _TEXT})"
+        re.escape(part) if place % 2 == 0 else f"(?P<{part}>{_KINDS.get(part, _TEXT)})"
         for place, part in enumerate(parts)
     )
-    return re.compile(rf"(?: |(?<!\w)){''.join(said)}")
+    end = "" if sentence.endswith(" ") else "(?![A-Za-z0-9])"
+    return re.compile(rf"(?: |(?<!\w)){''.join(said)}{end}")

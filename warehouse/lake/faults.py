@@ -59,19 +59,20 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
             "request. Check them, and that they may list the bucket: without that a file that is gone is refused, too. Then run "
             "again."
         )
-    if (file := _DATA_FILE.search(str(error))) is not None:
-        return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
-    if (isinstance(error, duckdb.OperationalError) or type(error) is duckdb.Error) and _DATA_GARBLED.search(
-        str(error)
-    ):
-        return StoreError(f"A data file of the lake is damaged. {WAY_BACK}")
-    if _DISK.search(str(error)):
-        file = _NAMED_FILE.search(str(error))
-        place = file[1] if file else "its catalog, in PROCTOR_HOME or where PROCTOR_LAKE_CATALOG says"
+    # What a query computes fails by other errors, which quote its values.
+    is_of_store = isinstance(error, duckdb.OperationalError) or type(error) is duckdb.Error
+    # A file that could not be written is none that is damaged.
+    if is_of_store and _DISK.search(str(error)):
+        named = _NAMED_FILE.search(str(error))
+        place = named[1] if named else "its catalog, in PROCTOR_HOME or where PROCTOR_LAKE_CATALOG says"
         return StoreError(
             f"The lake's disk takes or gives nothing more ({place}); nothing was written. Check free space and permissions, "
             "then run again."
         )
+    if (file := _DATA_FILE.search(str(error))) is not None:
+        return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
+    if is_of_store and _DATA_GARBLED.search(str(error)):
+        return StoreError(f"A data file of the lake is damaged. {WAY_BACK}")
     name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
 

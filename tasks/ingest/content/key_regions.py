@@ -40,8 +40,8 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     first_answered = _FirstAnswered(pieces)
     shown = 0
     while rest:
-        # A workbook of many chapters is asked again when half of them have been taken: each asking looks through all that is left.
-        is_shown = len(headings) > _MOST_SHOWN and shown / 2 < len(headings) <= shown
+        # A workbook of many chapters is asked again when a fifth of them have been taken: each asking looks through all that is left.
+        is_shown = len(headings) > _MOST_SHOWN and 0.8 * shown < len(headings) <= shown
         shown = shown if is_shown else len(headings)
         index = find_region(rest, headings, first_answered, is_shown=is_shown)
         if index is None:

@@ -59,3 +59,27 @@ def test_the_reason_of_a_held_paper_is_said_sentence_by_sentence() -> None:
         "已暂扣：95% 的题目与试卷自身的说明不符。'一、选择' 部分说明有 40 题（共 40 小题），识别出 3 题。第 6 题中含有：另一个答案。 "
         "Something new of 7.另有 2 处。请在审题台更正划分，或原样放行：`proctor documents release`。"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "chinese"),
+    [
+        (
+            "Section 'Part I. Multiple choice' was read as one question; it holds 3 numbered lines. And 2 more.",
+            "'Part I. Multiple choice' 部分被识别为一道题，但其中有 3 行带编号。另有 2 处。",
+        ),
+        (
+            'Question "It\'s so. The" holds a second answer, a heading (3 from character 29 of the text on).',
+            '第 "It\'s so. The" 题中含有：另一个答案、标题（自文本第 29 个字符起共 3 处）。',
+        ),
+        (
+            "The paper announces 40 questions (Part I. All count.), 3 were found. And 2 more.",
+            "试卷说明有 40 题（Part I. All count），识别出 3 题。另有 2 处。",
+        ),
+        ("2 questions offer options and ask nothing (7., 8.).", "2 题有选项但没有提问（7, 8）。"),
+        ("12 answers were taken from vol. II.docx.", "从 vol. II.docx 取得 12 个答案。"),
+        ("A new sentence speaks of a heading.", "A new sentence speaks of a heading."),
+    ],
+)
+def test_what_a_sentence_puts_in_may_have_dots_and_words_of_sentences(said: str, chinese: str) -> None:
+    assert say_in_chinese(said) == chinese

@@ -90,6 +90,34 @@ def test_what_a_team_has_met_is_not_told_as_the_bank(narrowed: duckdb.DuckDBPyCo
         assert narrowed.execute(f"SELECT count(*) FROM {name}").fetchall() == [(0,)], name
 
 
+def test_where_a_team_stands_is_said_without_the_reference_that_it_is_not_told() -> None:
+    """Nobody but the team sat July, and a month was made up for since: others may stand between."""
+    connection = connect_duckdb()
+    connection.execute(f"ATTACH ':memory:' AS {ALIAS}; USE {ALIAS}")
+    create_in_memory(connection)
+    own = {"edition_id": "r3/1", "month": "2025-07", "is_simulated": False}
+    late = {"edition_id": "r2/1", "month": "2025-06", "is_simulated": False}
+    rows = {
+        "landings": [{}],
+        "editions": [
+            {**one, "run_id": one["edition_id"], "reference_model": "theirs", "is_repetition": False, "candidate_count": 1,
+                "published_at": f"2025-09-0{day}T00:00:00+00:00"} for day, one in ((1, own), (2, late))
+        ],
+        "edition_scores": [
+            {**one, "model": model, "discipline": "all", "prompt_style": "zero_shot", "score": 80.0}
+            for one, model in ((own, "ours"), (late, "late"))
+        ],
+        "edition_standings": [{**own, "model": "ours", "sat_month": "2025-07", "rank": 7, "comparability": "same_edition"}],
+    }  # fmt: skip
+    for name, given in rows.items():
+        frame = fill_rows(TABLES[name], given).to_arrow()
+        connection.register("given", frame)
+        connection.execute(f'INSERT INTO "{name}" BY NAME SELECT * FROM given')
+    narrow(connection, ["ours", "late"])
+    found = connection.execute("SELECT model, rank, comparability FROM current_standings ORDER BY rank")
+    assert found.fetchall() == [("ours", 7, "same_edition"), ("late", None, None)]
+
+
 def test_every_column_that_names_a_model_is_looked_at() -> None:
     """A table with rows for teams keeps rows by the models in it, or hides the column."""
     rows = {"own": {"model"}, "pair": {"model_a", "model_b"}, "call": {"model"}}

@@ -180,13 +180,15 @@ def test_a_server_that_refuses_is_not_away(text: str, is_away: bool) -> None:
         "SELECT CAST('HTTP 500' AS DOUBLE)",
         "SELECT error('HTTP read error')",
         "SELECT error('Failed to execute query postgres: connection refused')",
+        "SELECT CAST('/a text that says that the disk is full' AS INT)",
     ],
 )
 def test_a_value_that_reads_like_an_absence_is_none(sql: str) -> None:
     with pytest.raises(duckdb.Error) as failed:
         duckdb.sql(sql).fetchall()
     assert find_absence(failed.value) is None
-    assert not isinstance(translate_error(failed.value), StoreAway)
+    told = translate_error(failed.value)
+    assert not isinstance(told, StoreAway) and "parameters" in str(told)
 
 
 @pytest.mark.parametrize(
@@ -215,6 +217,8 @@ def test_what_duckdb_says_of_a_store_that_is_away(error: duckdb.Error, is_away: 
         (duckdb.Error("TProtocolException: Invalid data"), "A data file of the lake is damaged"),
         (duckdb.HTTPException("HTTP Error: Content-Length from server mismatches requested range"), "A data file of the lake is damaged"),
         (duckdb.HTTPException("HTTP Error: HTTP GET error reading 'http://host/file' (HTTP 403)"), "a file that is gone is refused, too"),
+        # What merging the lake's files meets on a full disk.
+        (duckdb.IOException('IO Error: Could not write file "/h/ducklake-01a2.parquet": No space left on device'), "nothing more (/h/ducklake-01a2.parquet)"),
     ],
 )  # fmt: skip
 def test_of_a_file_that_is_damaged_or_refused_nobody_is_told_that_nothing_is_lost(

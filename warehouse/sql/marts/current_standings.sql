@@ -35,7 +35,11 @@ later AS (
         s.score_low AS standing_low,
         s.score_high AS standing_high,
         NULL::BIGINT AS rank,
-        if(e.reference_model = l.reference_model, 'same_reference', 'none') AS comparability,
+        -- A team is told no reference that is not its own.
+        CASE
+            WHEN e.reference_model = l.reference_model THEN 'same_reference'
+            WHEN e.reference_model <> l.reference_model THEN 'none'
+        END AS comparability,
         s.is_simulated,
         true AS is_later
     FROM edition_scores AS s
@@ -53,10 +57,8 @@ latest AS (
 SELECT
     s.* EXCLUDE (is_later) REPLACE (
         CASE
-            -- A team sees its own rows alone, whose ranks are among all.
-            WHEN NOT bool_or(s.is_later) OVER everybody
-                OR count(*) FILTER (s.comparability = 'same_edition') OVER everybody < e.candidate_count
-                THEN s.rank
+            -- A team sees its own rows alone, whose ranks are among all, and no landing.
+            WHEN NOT bool_or(s.is_later) OVER everybody OR NOT EXISTS (SELECT 1 FROM landings) THEN s.rank
             WHEN s.comparability <> 'none' AND s.standing_score IS NOT NULL
                 THEN rank() OVER (
                     PARTITION BY s.is_simulated, s.comparability <> 'none'
