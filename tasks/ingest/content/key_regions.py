@@ -38,12 +38,9 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     rest = pieces
     headings = find_region_headings(pieces)
     first_answered = _FirstAnswered(pieces)
-    shown = 0
+    shown = _Shown()
     while rest:
-        # A workbook of many chapters is asked again when a fifth of them have been taken: each asking looks through all that is left.
-        is_shown = len(headings) > _MOST_SHOWN and 0.8 * shown < len(headings) <= shown
-        shown = shown if is_shown else len(headings)
-        index = find_region(rest, headings, first_answered, is_shown=is_shown)
+        index = find_region(rest, headings, first_answered, shown)
         if index is None:
             bodies.append(rest)
             regions.append([])
@@ -214,13 +211,12 @@ def find_region(
     pieces: Sequence[Piece],
     headings: Sequence[int] | None = None,
     first_answered: _FirstAnswered | None = None,
-    *,
-    is_shown: bool = False,
+    shown: _Shown | None = None,
 ) -> int | None:
     """Return the index of the line that opens the answer part at the end of a paper, or None.
 
-    `headings` are those of `find_region_headings`, and `first_answered` is of a paper that ends with these pieces, where they are
-    known; `is_shown` says that most of the headings are known to open parts.
+    `headings` are those of `find_region_headings`, and `first_answered` and `shown` are of a paper that ends with these pieces,
+    where they are known.
 
     A line `参考答案` that stands after a single question introduces only that question's answer: the
     answer part must begin with a heading, a key table, or a number that starts over.
@@ -229,10 +225,8 @@ def find_region(
     if not marks:
         return _find_keyed(pieces)
     announced = _Announced(pieces, marks)
-    if not is_shown and len(marks) > 2 and len(marks) > 0.05 * len(pieces):
-        shown = marks[:: -(-len(marks) // _MOST_SHOWN)]
-        if sum(map(announced.opens, shown)) < 0.6 * len(shown):
-            return None  # printed after every question
+    if len(marks) > 2 and len(marks) > 0.05 * len(pieces) and not (shown or _Shown()).do_most_open(announced):
+        return None  # printed after every question
     answered = (first_answered or _FirstAnswered(pieces)).find(len(pieces))
     marks = [index for index in marks if index >= answered and (index >= 5 or not _is_title(pieces, index))]
     if marks != announced.marks:
@@ -245,8 +239,6 @@ def find_region(
     return None
 
 
-# So many of the lines that announce answers show whether most of them open a part.
-_MOST_SHOWN = 40
 _LEAST_ANSWERED = 3
 
 
@@ -405,6 +397,35 @@ class _Announced:
         if index not in self._ends:
             self._ends[index] = _find_end(self.pieces, index, self.marks)
         return self._ends[index]
+
+
+# So many of the lines that announce answers show whether most of them open a part.
+_MOST_SHOWN, _LEAST_OPEN = 40, 0.6
+
+
+class _Shown:
+    """Whether most lines that announce answers open a part, as more and more of a paper is taken.
+
+    Of more than forty some are asked, counted from the last one and each once: a workbook of a thousand chapters would be
+    looked through for each of them.
+    """
+
+    def __init__(self) -> None:
+        self._opens: dict[int, bool] = {}
+
+    def do_most_open(self, announced: _Announced) -> bool:
+        """Of what is left of the paper."""
+        step = 1
+        while len(announced.marks) > step * _MOST_SHOWN:
+            step *= 2
+        opens: list[bool] = []
+        # in their order: one may ask what the one before it opens
+        for mark in reversed(announced.marks[::-step]):
+            left = len(announced.pieces) - mark
+            if step == 1 or left not in self._opens:
+                self._opens[left] = announced.opens(mark)
+            opens.append(self._opens[left])
+        return sum(opens) >= _LEAST_OPEN * len(opens)
 
 
 def _opens_answers(announced: _Announced, index: int) -> bool:
