@@ -404,7 +404,7 @@ _MOST_SHOWN, _LEAST_OPEN = 40, 0.6
 
 
 class _Shown:
-    """Whether most lines that announce answers open a part, as more and more of a paper is taken.
+    """Whether most lines that announce answers open a part, as a paper is taken apart.
 
     Of more than forty some are asked, counted from the last one and each once: a workbook of a thousand chapters would be
     looked through for each of them.
