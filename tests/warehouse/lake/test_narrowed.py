@@ -98,7 +98,7 @@ def test_where_a_team_stands_is_said_without_the_reference_that_it_is_not_told()
     own = {"edition_id": "r3/1", "month": "2025-07", "is_simulated": False}
     late = {"edition_id": "r2/1", "month": "2025-06", "is_simulated": False}
     rows = {
-        "landings": [{}],
+        "bank_versions": [{}],
         "editions": [
             {**one, "run_id": one["edition_id"], "reference_model": "theirs", "is_repetition": False, "candidate_count": 1,
                 "published_at": f"2025-09-0{day}T00:00:00+00:00"} for day, one in ((1, own), (2, late))

@@ -57,8 +57,8 @@ latest AS (
 SELECT
     s.* EXCLUDE (is_later) REPLACE (
         CASE
-            -- A team sees its own rows alone, whose ranks are among all, and no landing.
-            WHEN NOT bool_or(s.is_later) OVER everybody OR NOT EXISTS (SELECT 1 FROM landings) THEN s.rank
+            -- A team sees its own rows alone, whose ranks are among all, and no bank.
+            WHEN NOT bool_or(s.is_later) OVER everybody OR NOT EXISTS (SELECT 1 FROM bank_versions) THEN s.rank
             WHEN s.comparability <> 'none' AND s.standing_score IS NOT NULL
                 THEN rank() OVER (
                     PARTITION BY s.is_simulated, s.comparability <> 'none'
