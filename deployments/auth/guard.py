@@ -94,6 +94,7 @@ class Guard:
                 return  # half a reply cannot be taken back; the connection ends
             status = 503 if isinstance(error, StoreError) else 500
             if page := self._draw_fault(scope, status):
+                page.headers.update(_RETRY_HEADERS if status == 503 else {})
                 await page(scope, receive, send)
             elif status == 503:
                 await _reply(send, 503, "store_unavailable", "The ledger cannot be written now. Try again.")

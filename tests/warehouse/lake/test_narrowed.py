@@ -97,7 +97,7 @@ def test_where_a_team_stands_is_said_without_the_reference_that_it_is_not_told()
     create_in_memory(connection)
     own = {"edition_id": "r3/1", "month": "2025-07", "is_simulated": False}
     late = {"edition_id": "r2/1", "month": "2025-06", "is_simulated": False}
-    rows = {
+    rows: dict[str, list[dict[str, Any]]] = {
         "bank_versions": [{}],
         "editions": [
             {**one, "run_id": one["edition_id"], "reference_model": "theirs", "is_repetition": False, "candidate_count": 1,

@@ -57,7 +57,8 @@ latest AS (
 SELECT
     s.* EXCLUDE (is_later) REPLACE (
         CASE
-            -- A team sees its own rows alone, whose ranks are among all, and no bank.
+            -- A team sees its own rows alone, whose ranks are among all, and no bank. (What lands daily is not asked: the report would be
+            -- written anew each time.)
             WHEN NOT bool_or(s.is_later) OVER everybody OR NOT EXISTS (SELECT 1 FROM bank_versions) THEN s.rank
             WHEN s.comparability <> 'none' AND s.standing_score IS NOT NULL
                 THEN rank() OVER (
