@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from schemas.errors import ContractError, UsageError
+from schemas.errors import ContractError, ProctorError, UsageError
 from tasks.gscore.metrics import METRICS
 from tasks.gscore.metrics.profiles import DEFAULT_PROFILE, Profile, compute_gscore, parse_profile
 from tasks.gscore.metrics.similarity import Similarity
@@ -123,11 +123,13 @@ def _score(
             column: np.asarray(values, dtype=np.float64)
             for column, values in metric.score(references, responses, profile).items()
         }
+    except ProctorError:
+        raise
     except Exception as error:  # What it says may hold a text
         raise UsageError(
             f"The metric {name!r} of {METRICS.find_entry(name).package} failed with {type(error).__name__}. "
             "Mend the package, or leave the metric out."
-        ) from error
+        ) from None
     wanted = {column: (len(references),) for column in metric.columns}
     shapes = {column: values.shape for column, values in found.items()}
     if shapes != wanted:

@@ -143,3 +143,14 @@ def test_a_metric_that_breaks_a_rule_is_named_without_its_words(
     with pytest.raises(UsageError, match=f"The metric 'mine' of proctor {said}") as caught:
         score_pairs(pairs, metrics=["mine"])
     assert "a text" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_what_a_metric_says_in_our_own_errors_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(texts: Sequence[str]) -> Any:
+        raise UsageError("Its weights are not here: install them.")
+
+    monkeypatch.setitem(METRICS.own, "mine", "my_package:MINE")
+    monkeypatch.setitem(METRICS._loaded, "mine", Mine(refuse))
+    with pytest.raises(UsageError, match="Its weights are not here"):
+        score_pairs(pl.DataFrame({"reference": ["a"], "response": ["b"]}), metrics=["mine"])
