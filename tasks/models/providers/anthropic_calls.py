@@ -17,8 +17,8 @@ from tasks.models.providers.failures import (
     MOST_REPLY_BYTES,
     TooLarge,
     ask_sdk,
-    forget_other_place,
     limit_lines,
+    open_connection,
     read_refusal,
     read_whole,
 )
@@ -44,7 +44,7 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
             base_url=url.rstrip("/").removesuffix("/v1"),
             max_retries=0,
             timeout=Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-            http_client=DefaultAioHttpClient(event_hooks={"response": [forget_other_place]}),
+            http_client=open_connection(DefaultAioHttpClient),
             open_telemetry=False,
         )
     )

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas import patterns as re
 from tasks.models.replies import QUOTA_CODES, Failure, ParsedReply
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
 
 T = TypeVar("T")
 
@@ -33,7 +39,20 @@ class TooLarge(Exception):
     """An endpoint sends more than any reply has."""
 
 
-async def forget_other_place(response: Any) -> None:
+def open_connection(kind: Callable[..., httpx2.AsyncClient]) -> httpx2.AsyncClient:
+    """A connection of an SDK's kind that goes to the registered place alone."""
+    return kind(verify=_trust(), event_hooks={"response": [_forget_other_place]})
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    """The certificates that are trusted; to read them takes as long as thirty connections."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+async def _forget_other_place(response: Any) -> None:
     """Let no question go to another place than the registered one.
 
     A file of results, which is only read, may lie elsewhere.

@@ -15,8 +15,8 @@ from tasks.models.providers.failures import (
     MOST_REPLY_BYTES,
     TooLarge,
     ask_sdk,
-    forget_other_place,
     limit_lines,
+    open_connection,
     read_refusal,
     read_whole,
 )
@@ -47,7 +47,7 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
     # OPENAI_ORG_ID and OPENAI_PROJECT_ID say whose account it is at OpenAI: nobody else is told.
     is_openai = (urlsplit(url).hostname or "").endswith(".openai.com")
     untold: dict[str, Any] = {} if is_openai else dict.fromkeys(_ACCOUNT_HEADERS, Omit())
-    connection = DefaultAioHttpClient(event_hooks={"response": [forget_other_place]})
+    connection = open_connection(DefaultAioHttpClient)
     client = AsyncOpenAI(
         api_key=key,
         base_url=url,
