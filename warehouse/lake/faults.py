@@ -21,6 +21,8 @@ _DATA_FILE = re.compile(r"""["']([^"']*/ducklake-[0-9a-f-]+(?:-delete)?\.parquet
 _DATA_GARBLED = re.compile(
     r"TProtocolException|Content-Length from server mismatches|HTTP (?:code )?416|Range Not Satisfiable", re.I
 )
+# What it says, naming none either, of a file that was written again: its catalog knows how long the end of each is.
+_DATA_REWRITTEN = re.compile(r"^Invalid Input Error: Parquet footer length stored in file is not equal")
 # What SQLite and the system say of a disk that is full or broken.
 _DISK = re.compile(r"disk is full|disk I/O error|No space left|File too large", re.I)
 # What they, and PostgreSQL, say of a place that is closed to the user who asks, or may only be read.
@@ -66,6 +68,10 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
         return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
     if _is_of_store(error) and _DATA_GARBLED.search(str(error)):
         return StoreError(f"A data file of the lake is damaged. {WAY_BACK}")
+    if _DATA_REWRITTEN.search(str(error)):
+        return StoreError(
+            f"A data file of the lake was written again by something else than Proctor. {WAY_BACK}"
+        )
     name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
 
