@@ -96,7 +96,7 @@ def find_absence(error: duckdb.Error) -> StoreAway | None:
 
 
 def find_refusal(error: duckdb.Error) -> StoreError | None:
-    """What to raise where a disk, a file or the catalog takes nothing however often it is tried, or None."""
+    """What to raise where disk, file or catalog takes nothing however often tried, or None."""
     text = str(error)
     # Of a connection that is refused `quote_refusal` says why.
     if not _is_of_store(error) or "Unable to connect to Postgres" in text:
@@ -131,7 +131,7 @@ def _is_of_store(error: duckdb.Error) -> bool:
 
 
 def _find_cause(text: str) -> str | None:
-    """What the catalog's server said of a query that failed, without the query, which quotes values."""
+    """What the catalog's server said of a query that failed, without the query and its values."""
     broken = _CATALOG_BROKE.search(text)
     return None if broken is None else text[broken.end() :].rpartition('":')[2].strip()
 

@@ -211,7 +211,7 @@ def is_postgresql_away(error: BaseException | None) -> bool:
 
 
 def quote_refusal(error: BaseException | None) -> str:
-    """Why a PostgreSQL server refuses a connection, in its words; of another error its class alone."""
+    """Why a PostgreSQL server refuses a connection, in its words; else the error's class."""
     said = _REFUSAL.findall(str(error))
     return str(said[-1]).strip() if said else type(error).__name__
 

@@ -59,7 +59,7 @@ def render_line(text: str | None, language: Language = "en") -> Markup:
 
 
 def render_start(text: str, language: Language = "en", *, most: int) -> Markup:
-    """At most so many characters of the text, inside of a line; a formula is shown whole or not at all."""
+    """The first characters of the text as HTML inside of a line; no formula is cut."""
     end, position = most, 0
     while (token := _TOKENS.search(text, position)) is not None and token.start() < most:
         inner = _find_dollar_formula(text, token.start()) if token["dollar"] else None

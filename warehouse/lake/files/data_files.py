@@ -114,7 +114,7 @@ def find_file_faults(settings: Settings) -> list[StoreFault]:
 def find_garbled_files(
     settings: Settings, parts: Mapping[TablePart, Sequence[PartFile]], tables: Iterable[str]
 ) -> list[StoreFault]:
-    """Files of these tables that cannot be read to their end, or were rewritten, besides `find_file_faults`'."""
+    """Files of these tables, besides `find_file_faults`', that cannot be read or were rewritten."""
     wanted = set(tables)
     known = {fault.path for fault in find_file_faults(settings)}
     top = settings.data_address if is_remote(settings.data_address) else Path(settings.data_address).resolve()
