@@ -290,7 +290,7 @@ class _Walker:
             call = walks.read_paid_reply(self._connection, given.call_key)
             if call is None or (erased is None and call.text != given.response):
                 faults.append(self._say("the reply of its call is another", "其调用的回复与之不同"))
-        parts = [self._say(f"the text's hash is in {entry_proof}", f"文本的哈希在{entry_proof}")]
+        parts = [self._say(f"the text's hash is in {entry_proof}", f"文本的哈希见{entry_proof}")]
         if landed:
             part, holds = self._prove_landing("responses", landed[0]["unit"], self._sitting.month)
             parts.append(part)
