@@ -19,8 +19,8 @@ from typing import Any, Final
 import yaml
 
 from deployments.command_line.printing import draw_table, print_note
-from schemas.errors import WorkbookError
-from schemas.settings import Settings, load_settings
+from schemas.errors import UsageError, WorkbookError
+from schemas.settings import Settings, is_home, load_settings
 from warehouse.lake import share_lake
 
 HERE = Path(__file__).parent
@@ -179,11 +179,27 @@ def _prepare_home(settings: Settings) -> None:
     """Stores, registry and annotators; what is there is left alone."""
     from deployments.home import create_home
 
+    _check_home(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
     if not settings.registry_path.exists():
         shutil.copyfile(HERE / "models.yaml", settings.registry_path)
     create_home(settings)
     _add_annotators(settings, ANNOTATORS)
+
+
+def _check_home(settings: Settings) -> None:
+    """Refuse a home of something else before its bank has the demo's questions; UsageError."""
+    from tasks.models.registry import read_registry
+
+    path = settings.registry_path
+    if not path.exists() and not is_home(settings.home):
+        return
+    there = read_registry(path).models if path.exists() else ()
+    if missing := [name for name in read_registry(HERE / "models.yaml").models if name not in there]:
+        raise UsageError(
+            f"{settings.home} is a home of something else than the demo: {path} lacks {len(missing)} of the demo's models, "
+            f"among them {missing[0]!r}. Nothing was written. Set PROCTOR_HOME to an empty folder, then run `proctor demo` again."
+        )
 
 
 def _add_annotators(settings: Settings, names: Sequence[str]) -> None:

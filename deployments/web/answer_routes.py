@@ -198,7 +198,12 @@ def add_answer_routes(app: FastAPI) -> None:
         try:
             with lake.one_thread():
                 walk = explain_answer(
-                    ledger, lake, request.app.state.settings, find_sitting(ledger, session), seq
+                    ledger,
+                    lake,
+                    request.app.state.settings,
+                    find_sitting(ledger, session),
+                    seq,
+                    language=choose_language(request),
                 )
         except UsageError:
             # It landed from a ledger that is not this one.

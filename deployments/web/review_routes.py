@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI
@@ -33,6 +34,7 @@ from schemas.errors import DocumentError, GateError, StoreError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.judging.marking import may_mark
+from tasks.questions.display import render_start
 from tasks.review.assigning import read_daily_quota
 from tasks.review.channels import list_pictures, parse_decision, translate
 from tasks.review.decisions import Fault, GivenDecision, Item
@@ -61,6 +63,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 
 ROWS_PER_PAGE = 500
+SHOWN_OF_A_STEM = 90
 SOURCE = "web page"
 # So many similar questions are shown, and looked at until there are as many.
 _MOST_SIMILAR = 3
@@ -132,6 +135,7 @@ def add_review_routes(app: FastAPI) -> None:
             queue=name,
             queues=QUEUES,
             lines=[(refer(request, visitor, batch_id, line.item_uuid), line) for line in lines],
+            show_start=partial(render_start, language=choose_language(request), most=SHOWN_OF_A_STEM),
             start=start,
             page=page,
             page_count=page_count,

@@ -59,7 +59,7 @@ class LeagueSummary:
         round_count: rounds that it has in this type of run.
         finished_count: those that are finished now.
         new_count: those that were finished this time.
-        void_count: evaluations without a score among those of this time.
+        void_count: evaluations that were asked for and have no score, among those of this time.
         failed_count: rounds that stayed open because a call failed.
         calls: what the client did (sent, replayed, repeated, retried, failed).
         cost_usd: what the rounds of this time cost, calls of earlier times included.
@@ -338,8 +338,9 @@ class _Board:
         for row in evaluations:
             score = row["score"]
             tally.add(str(row["answerer"]), float(score) if isinstance(score, float) else None)
-            self.summary.void_count += score is None
-        return describe_round(self._claim, played, evaluations, tally)
+        rows = describe_round(self._claim, played, evaluations, tally)
+        self.summary.void_count += int(str(rows["league_rounds"][0]["void_count"]))
+        return rows
 
     def _read_tallies(self, run_type: str) -> dict[tuple[str, int], Tally]:
         rows = self._lake.read(

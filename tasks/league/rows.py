@@ -18,6 +18,8 @@ Row = dict[str, object]
 
 FULL = "full"
 OCCASION = "round"
+# The prompt of an evaluation that no judge was asked for; it is not void.
+_NOT_ASKED = "none"
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,15 @@ def describe_round(
     """Table → rows of a finished round; judged again, a round brings evaluations alone."""
     place = played.place
     judged = _name_judged(claim, place)
-    scored = sum(row["score"] is not None for row in evaluations)
+    scored = [row["score"] is not None for row in evaluations if row["prompt_version"] != _NOT_ASKED]
     rows: dict[str, list[Row]] = {
         "league_rounds": [
             judged
             | {
                 "asker": place.asker,
                 "answer_count": sum(answer.text is not None for answer in played.answers),
-                "evaluation_count": scored,
-                "void_count": len(evaluations) - scored,
+                "evaluation_count": sum(scored),
+                "void_count": len(scored) - sum(scored),
                 "finished_at": datetime.now(UTC),
             }
         ],
@@ -115,7 +117,7 @@ def _evaluation_rows(claim: ClaimedLeague, played: PlayedRound, given: GivenEval
                 "reason": given.read.reasons.get(label or ""),
                 "raw": given.reply.raw if given.reply is not None and label is not None else None,
                 "parse_status": "unparsed" if score is None else "parsed",
-                "prompt_version": "none" if given.reply is None else given.reply.version,
+                "prompt_version": _NOT_ASKED if given.reply is None else given.reply.version,
                 "occasion": OCCASION,
             }
             | _describe_usage(usage)

@@ -6,7 +6,7 @@ A step names ids, counts and hashes, never a text: neither question nor answer i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -99,13 +99,22 @@ def find_sitting(
     raise UsageError(f"Run {run_id} has {count} for what was said. Name one: {shown}.")
 
 
-def explain_answer(ledger: Ledger, lake: Lake, settings: Settings, sitting: WalkedSession, seq: int) -> Walk:
+def explain_answer(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    sitting: WalkedSession,
+    seq: int,
+    *,
+    language: str = "en",
+) -> Walk:
     """Walk from an answer's stars to the page of its question; UsageError for no such one."""
     with read_whole(ledger, settings, session_ids=[sitting.session_id]) as connection:
         put = walks.read_put_question(connection, sitting, seq)
         if put is None:
             raise UsageError(f"Session {sitting.session_id} has no question {seq}.")
         walker = _Walker(connection, lake, settings, sitting, seq, put)
+        walker._language = language
         return Walk(
             sitting.run_id,
             sitting.session_id,
@@ -119,6 +128,8 @@ def explain_answer(ledger: Ledger, lake: Lake, settings: Settings, sitting: Walk
 
 class _Walker:
     """One walk, on one state of the ledger."""
+
+    _language = "en"
 
     def __init__(
         self,
@@ -150,9 +161,9 @@ class _Walker:
         asked = {"question_uuid": self._put.question_uuid, "lineage_uuid": self._put.lineage_uuid}
         banked = self._lake.read("walk_bank", asked | {"bank_version": self._sitting.bank_version}).to_dicts()
         if not banked:
-            yield WalkStep(
-                "bank", f"question {self._put.question_uuid}", "no bank version of the lake has it", False
-            )
+            what = self._say(f"question {self._put.question_uuid}", f"题目 {self._put.question_uuid}")
+            nowhere = self._say("no bank version of the lake has it", "数据湖中没有哪个题库版本有此题")
+            yield WalkStep("bank", what, nowhere, False)
             return
         yield self._prove_bank(banked[0])
         yield from self._prove_decision(self._lake.read("walk_decision", asked).to_dicts())
@@ -161,20 +172,33 @@ class _Walker:
             yield from self._prove_source(self._lake.read("walk_source", source).to_dicts())
 
     def _prove_star(self, row: Mapping[str, Any]) -> WalkStep:
-        stars = "unparsed" if row["stars"] is None else f"{row['stars']} stars"
-        what = f"{stars} of {row['judge']} ({row['prompt_version']}, {row['occasion']})"
+        stars = (
+            self._say("unparsed", "未能解析")
+            if row["stars"] is None
+            else self._say(f"{row['stars']} stars", f"{row['stars']} 星")
+        )
+        version = f"{row['prompt_version']}, {row['occasion']}"
+        what = self._say(
+            f"{stars} of {row['judge']} ({version})", f"{row['judge']} 给出：{stars}（{version}）"
+        )
         proof, holds = self._prove_landing("judgements", row["unit"], self._sitting.month)
         editions = read_public_entries(self._connection, self._sitting.run_id, ("edition",))
         if editions:
-            proof += f"; public log, line {editions[-1].number}: edition {editions[-1].body['edition']}"
+            number, edition = editions[-1].number, editions[-1].body["edition"]
+            proof += self._say(
+                f"; public log, line {number}: edition {edition}",
+                f"；公开日志第 {number} 行：发布版本 {edition}",
+            )
         return WalkStep("star", what, proof, holds)
 
     def _prove_reply(self, row: Mapping[str, Any]) -> Iterator[WalkStep]:
         if row["attempt"] == 0:
-            yield WalkStep("reply", "none: there was nothing to judge", "0 stars by rule", row["stars"] == 0)
+            what = self._say("none: there was nothing to judge", "无：没有可评判的内容")
+            yield WalkStep("reply", what, self._say("0 stars by rule", "按规则得 0 星"), row["stars"] == 0)
             return
         if str(row["judge"]).startswith("person:"):
-            yield WalkStep("reply", "none: a person gave them", "with the landing above", True)
+            what = self._say("none: a person gave them", "无：由人给出")
+            yield WalkStep("reply", what, self._say("with the landing above", "见上一步的写入"), True)
             return
         calls = walks.list_paid_replies(self._connection, row["unit"])
         asked = self._calls.find(self._seq, row["judge"], row["occasion"], row["attempt"])
@@ -184,8 +208,14 @@ class _Walker:
             and asked
             and walks.has_failed(self._connection, asked)
         ):
-            what = "none: the judge's endpoint did not take what it was asked"
-            yield WalkStep("reply", what, f"call {asked[:_SHOWN]}… failed; with the landing above", True)
+            what = self._say(
+                "none: the judge's endpoint did not take what it was asked", "无：裁判的接口没有接受请求"
+            )
+            call = asked[:_SHOWN]
+            proof = self._say(
+                f"call {call}… failed; with the landing above", f"调用 {call}… 失败；见上一步的写入"
+            )
+            yield WalkStep("reply", what, proof, True)
             return
         # The same answer to the same question is paid for once: its call may belong to another session.
         if asked is not None and (own := walks.read_paid_reply(self._connection, asked)) is not None:
@@ -193,23 +223,33 @@ class _Walker:
         found = next((call for call in calls if call.text is not None and call.text == row["raw"]), None)
         if found is None and row["raw"] is None and any(call.text is None for call in calls):
             proof, holds = self._prove_unit("calls", row["unit"])
-            yield WalkStep("reply", "erased with the answer", proof, holds)
+            yield WalkStep("reply", self._say("erased with the answer", "已随作答一并清除"), proof, holds)
             return
         if found is None:
             yield WalkStep(
                 "reply",
-                f"{len(calls)} calls of {row['unit']}",
-                "none of them has the reply that the judgement was read from",
+                self._say(f"{len(calls)} calls of {row['unit']}", f"{row['unit']} 的 {len(calls)} 次调用"),
+                self._say(
+                    "none of them has the reply that the judgement was read from", "其中没有得出该评判的回复"
+                ),
                 False,
             )
             return
         proof, holds = self._prove_unit("calls", found.unit)
         if self._calls.read_stars(str(row["judge"]), str(found.text)) != row["stars"]:
-            proof, holds = f"its reply does not say {row['stars']} stars; {proof}", False
+            proof, holds = (
+                self._say(
+                    f"its reply does not say {row['stars']} stars; {proof}",
+                    f"其回复不是 {row['stars']} 星；{proof}",
+                ),
+                False,
+            )
         yield WalkStep(
             "reply",
-            f"call {found.call_key[:_SHOWN]}…",
-            f"read again it says the same; {proof}" if holds else proof,
+            self._say(f"call {found.call_key[:_SHOWN]}…", f"调用 {found.call_key[:_SHOWN]}…"),
+            self._say(f"read again it says the same; {proof}", f"重新解析结果相同；{proof}")
+            if holds
+            else proof,
             holds,
         )
 
@@ -221,8 +261,8 @@ class _Walker:
         if given is None or entry is None:
             yield WalkStep(
                 "response",
-                "no answer was given",
-                "neither ledger nor audit log has one",
+                self._say("no answer was given", "没有作答"),
+                self._say("neither ledger nor audit log has one", "账本与审计日志中都没有"),
                 given is None and entry is None,
             )
             return
@@ -230,42 +270,54 @@ class _Walker:
         answer_hash = digests.digest_text(given.response) if erased is None else erased
         faults = []
         if answer_hash != entry.answer_hash:
-            faults.append(f"the ledger's text is not that of entry {entry.number}")
+            faults.append(
+                self._say(
+                    f"the ledger's text is not that of entry {entry.number}",
+                    f"账本中的文本与条目 {entry.number} 不符",
+                )
+            )
         if erased is None and digests.digest_response(given._asdict()) != entry.digest:
-            faults.append(f"its account is not that of entry {entry.number}")
+            faults.append(
+                self._say(
+                    f"its account is not that of entry {entry.number}", f"其记录与条目 {entry.number} 不符"
+                )
+            )
         if erased is None and landed and landed[0]["answer_hash"] != answer_hash:
-            faults.append("the lake has another text")
+            faults.append(self._say("the lake has another text", "数据湖中是另一文本"))
         entry_proof, is_whole = self._prove_entry(int(entry.number))
         call: PaidReply | None = None
         if given.call_key is not None:
             call = walks.read_paid_reply(self._connection, given.call_key)
             if call is None or (erased is None and call.text != given.response):
-                faults.append("the reply of its call is another")
-        parts = [f"the text's hash is in {entry_proof}"]
+                faults.append(self._say("the reply of its call is another", "其调用的回复与之不同"))
+        parts = [self._say(f"the text's hash is in {entry_proof}", f"文本的哈希见{entry_proof}")]
         if landed:
             part, holds = self._prove_landing("responses", landed[0]["unit"], self._sitting.month)
             parts.append(part)
             is_whole = is_whole and holds
         if call is not None:
             part, holds = self._prove_unit("calls", call.unit)
-            parts.append(f"call {call.call_key[:_SHOWN]}…: {part}")
+            shown = call.call_key[:_SHOWN]
+            parts.append(self._say(f"call {shown}…: {part}", f"调用 {shown}…：{part}"))
             is_whole = is_whole and holds
-        what = f"answer {answer_hash[:_SHOWN]}…" + (" (its text was erased)" if erased is not None else "")
-        yield WalkStep("response", what, "; ".join(faults or parts), is_whole and not faults)
+        what = self._say(f"answer {answer_hash[:_SHOWN]}…", f"作答 {answer_hash[:_SHOWN]}…")
+        if erased is not None:
+            what += self._say(" (its text was erased)", "（文本已清除）")
+        yield WalkStep("response", what, self._join(faults or parts), is_whole and not faults)
 
     def _prove_question(self) -> WalkStep:
         sitting = self._sitting
         faults, parts = [], []
         order = walks.find_last_entry(self._connection, ("plan_session",), session_id=sitting.session_id)
         if order is None or digests.read_order_digest(self._connection, sitting.session_id) != order.digest:
-            faults.append("the session's order is not the planned one")
+            faults.append(self._say("the session's order is not the planned one", "考试的题目顺序与计划不符"))
         else:
-            parts.append(f"place by entry {order.number}")
+            parts.append(self._say(f"place by entry {order.number}", f"题位由条目 {order.number} 固定"))
         drawn = walks.find_last_entry(self._connection, ("draw_set",), target=sitting.set_id)
         if drawn is None or digests.read_set_digest(self._connection, sitting.set_id) != drawn.digest:
-            faults.append("the set is not as it was drawn")
+            faults.append(self._say("the set is not as it was drawn", "套题与抽取时不符"))
         else:
-            parts.append(f"content by entry {drawn.number}")
+            parts.append(self._say(f"content by entry {drawn.number}", f"内容由条目 {drawn.number} 固定"))
         items = walks.read_set_items(self._connection, sitting.set_id)
         if items is not None:
             part, holds = self._prove_unit("set_proofs", sitting.set_id)
@@ -276,13 +328,20 @@ class _Walker:
                 if one["set"] == sitting.set_id
             ]
             if roots and compute_set_root(items).hex() != roots[-1][1]:
-                faults.append(f"its commitments are not those of line {roots[-1][0]} of the public log")
+                line = roots[-1][0]
+                faults.append(
+                    self._say(
+                        f"its commitments are not those of line {line} of the public log",
+                        f"其承诺与公开日志第 {line} 行不符",
+                    )
+                )
             elif roots:
-                parts.append(f"public log, line {roots[-1][0]}")
+                parts.append(self._say(f"public log, line {roots[-1][0]}", f"公开日志第 {roots[-1][0]} 行"))
             if not holds:
                 faults.append(part)
-        what = f"question {self._put.question_uuid} of set {sitting.set_id}"
-        return WalkStep("question", what, "; ".join(faults or parts), not faults)
+        uuid = self._put.question_uuid
+        what = self._say(f"question {uuid} of set {sitting.set_id}", f"套题 {sitting.set_id} 的题目 {uuid}")
+        return WalkStep("question", what, self._join(faults or parts), not faults)
 
     def _prove_bank(self, row: Mapping[str, Any]) -> WalkStep:
         proof, holds = self._prove_landing("bank_contents", row["unit"])
@@ -290,17 +349,21 @@ class _Walker:
             self._put.content if isinstance(self._put.content, Mapping) else json.loads(self._put.content)
         )
         if any((content.get(name) or None) != (row[name] or None) for name in _COMPARED if name in content):
-            proof, holds = f"what was put is not what the bank has; {proof}", False
-        what = (
-            f"bank version {self._sitting.bank_version}, in it since {row['from_version']}, {row['method']}"
+            other = self._say("what was put is not what the bank has", "所出的题与题库中的不同")
+            proof, holds = self._join([other, proof]), False
+        version, since = self._sitting.bank_version, row["from_version"]
+        what = self._say(
+            f"bank version {version}, in it since {since}, {row['method']}",
+            f"题库版本 {version}，自版本 {since} 起收录，{row['method']}",
         )
         return WalkStep("bank", what, proof, holds)
 
     def _prove_decision(self, found: list[dict[str, Any]]) -> Iterator[WalkStep]:
         if not found:
-            yield WalkStep(
-                "decision", "of the lineage", "no gate of a review accepted any question of it", False
+            no_gate = self._say(
+                "no gate of a review accepted any question of it", "没有任何一次审核放行通过该谱系的题目"
             )
+            yield WalkStep("decision", self._say("of the lineage", "该谱系"), no_gate, False)
             return
         row = found[0]
         proof, holds = self._prove_landing("review_decisions", row["unit"])
@@ -311,40 +374,65 @@ class _Walker:
         held = {person: decision for (_, _, person), decision in decided.items()}
         faults = []
         if held != {one["annotator"]: one["decision"] for one in given}:
-            faults.append("ledger and lake name other decisions")
+            faults.append(self._say("ledger and lake name other decisions", "账本与数据湖中的结论不同"))
         text, is_text_closed = self._prove_unit("review_texts", row["batch_id"])
         people = ", ".join(f"{one['annotator']}: {one['decision']}" for one in given)
+        batch, accepts, rejects = row["batch_id"], row["accept_count"], row["reject_count"]
         yield WalkStep(
             "decision",
-            f"batch {row['batch_id']}: {row['accept_count']} accepts, {row['reject_count']} rejects ({people})",
-            "; ".join(faults or [proof, f"decisions: {part}", f"what was shown: {text}"]),
+            self._say(
+                f"batch {batch}: {accepts} accepts, {rejects} rejects ({people})",
+                f"批次 {batch}：{accepts} 票通过，{rejects} 票退回（{people}）",
+            ),
+            self._join(
+                faults
+                or [
+                    proof,
+                    self._say(f"decisions: {part}", f"结论：{part}"),
+                    self._say(f"what was shown: {text}", f"所展示的内容：{text}"),
+                ]
+            ),
             holds and is_closed and is_text_closed and not faults,
         )
 
     def _prove_source(self, found: list[dict[str, Any]]) -> Iterator[WalkStep]:
         if not found:
-            yield WalkStep(
-                "parsed", f"lineage {self._put.lineage_uuid}", "no document of the lake has it", False
-            )
+            what = self._say(f"lineage {self._put.lineage_uuid}", f"谱系 {self._put.lineage_uuid}")
+            nowhere = self._say("no document of the lake has it", "数据湖中没有哪份文档有它")
+            yield WalkStep("parsed", what, nowhere, False)
             return
         row = found[0]
         proof, holds = self._prove_landing("questions", row["unit"])
-        yield WalkStep("parsed", f"question {row['position']} of {row['document_name']}", proof, holds)
+        name, place = row["document_name"], row["position"]
+        yield WalkStep(
+            "parsed", self._say(f"question {place} of {name}", f"{name} 的第 {place} 题"), proof, holds
+        )
         proof, holds = self._prove_landing("document_texts", row["text_unit"])
         path = find_archived(self._settings.archive_dir, row["sha256"])
         text = None if path is None else path.parent / f"{row['sha256']}.txt"
         if text is not None and (not text.exists() or hash_file(text) != row["text_sha256"]):
-            proof, holds = f"{text.name} in the archive is another text; {proof}", False
-        span = f"characters {row['text_start']} to {row['text_end']} of {row['char_count']}"
+            other = self._say(
+                f"{text.name} in the archive is another text", f"存档中的 {text.name} 是另一文本"
+            )
+            proof, holds = self._join([other, proof]), False
+        first, last, count = row["text_start"], row["text_end"], row["char_count"]
+        span = self._say(
+            f"characters {first} to {last} of {count}", f"全文 {count} 字中的第 {first} 至 {last} 字"
+        )
         yield WalkStep("text", span, proof, holds)
         proof, holds = self._prove_landing("documents", row["document_unit"])
         what = f"{row['document_name']}, {row['sha256'][:_SHOWN]}…"
         if path is None:
-            yield WalkStep("original", what, "the archive has no file of that hash", False)
+            missing = self._say("the archive has no file of that hash", "存档中没有该哈希的文件")
+            yield WalkStep("original", what, missing, False)
         elif hash_file(path) != row["sha256"]:
-            yield WalkStep("original", what, "the file's bytes are others than its name says", False)
+            other = self._say(
+                "the file's bytes are others than its name says", "文件的内容与其文件名的哈希不符"
+            )
+            yield WalkStep("original", what, other, False)
         else:
-            yield WalkStep("original", what, f"its bytes hash to its name; {proof}", holds)
+            same = self._say("its bytes hash to its name", "内容的哈希与文件名相符")
+            yield WalkStep("original", what, self._join([same, proof]), holds)
 
     def _prove_landing(self, table: str, unit: str, part: str | None = None) -> tuple[str, bool]:
         """What proves a landing, and whether it does."""
@@ -360,12 +448,18 @@ class _Walker:
             stages.name_landed(name)
         )
         if not rows or entry is None:
-            return f"no entry closes the landing {table}", False
+            return self._say(f"no entry closes the landing {table}", f"没有条目固定 {table} 的写入"), False
         row_count, rows_hash = rows[0]
         if rows_hash != entry.digest:
-            return f"its landing is not that of entry {entry.number}", False
+            number = entry.number
+            return self._say(
+                f"its landing is not that of entry {number}", f"其写入与条目 {number} 不符"
+            ), False
         if row_count <= MOST_ROWS and hash_rows(read_unit(self._lake, table, unit, part)) != rows_hash:
-            return f"its rows are not those of entry {entry.number}", False
+            number = entry.number
+            return self._say(
+                f"its rows are not those of entry {number}", f"其数据行与条目 {number} 不符"
+            ), False
         return self._prove_entry(entry.number)
 
     def _prove_unit(self, stage_name: str, unit: str) -> tuple[str, bool]:
@@ -374,20 +468,40 @@ class _Walker:
         if name not in self._landings:
             changed, entry = stages.check_unit(self._connection, stage_name, unit)
             if entry is None:
-                self._landings[name] = (f"no entry closes {stage_name}", False)
+                said = self._say(f"no entry closes {stage_name}", f"没有条目固定 {stage_name}")
+                self._landings[name] = (said, False)
             elif changed:
-                self._landings[name] = (f"{stage_name} is not as entry {entry.number} closed it", False)
+                said = self._say(
+                    f"{stage_name} is not as entry {entry.number} closed it",
+                    f"{stage_name} 与条目 {entry.number} 固定时不符",
+                )
+                self._landings[name] = (said, False)
             else:
                 self._landings[name] = self._prove_entry(entry.number)
         return self._landings[name]
 
     def _prove_entry(self, number: int) -> tuple[str, bool]:
         if not walks.is_entry_whole(self._connection, number, partial(read_entry_before, self._lake)):
-            return f"entry {number} was changed", False
+            return self._say(f"entry {number} was changed", f"条目 {number} 被改动过"), False
         head = walks.find_covering_head(self._connection, number)
         if head is None:
-            return f"entry {number}, no head signed since", True
+            return self._say(
+                f"entry {number}, no head signed since", f"条目 {number}，其后尚无已签名头"
+            ), True
         signed = describe_head(head.number, head.entry_hash, head.key_id, head.signed_at)
         if not is_signed(self._keys.get(head.key_id, ""), head.signature, signed):
-            return f"entry {number}, and the head signed after it is forged", False
-        return f"entry {number}, under the head signed {head.signed_at[:16]}", True
+            said = self._say(
+                f"entry {number}, and the head signed after it is forged",
+                f"条目 {number}，而其后的已签名头是伪造的",
+            )
+            return said, False
+        at = head.signed_at[:16]
+        return self._say(
+            f"entry {number}, under the head signed {at}", f"条目 {number}，由 {at} 的已签名头覆盖"
+        ), True
+
+    def _say(self, english: str, chinese: str) -> str:
+        return chinese if self._language == "zh" else english
+
+    def _join(self, parts: Sequence[str]) -> str:
+        return self._say("; ", "；").join(parts)

@@ -29,10 +29,11 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
     try:
         if suffix in _SEPARATORS:
             named = as_text if not isinstance(as_text, bool) else ()
-            columns = _read_columns(path, _SEPARATORS[suffix])
+            separator = _find_separator(path, _SEPARATORS[suffix])
+            columns = _read_columns(path, separator)
             frame = pl.read_csv(
                 path,
-                separator=_SEPARATORS[suffix],
+                separator=separator,
                 infer_schema=as_text is not True,
                 infer_schema_length=None,
                 schema_overrides={name: pl.String for name in columns if name in named},
@@ -42,6 +43,8 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
         else:
             frame = pl.read_ndjson(path.read_bytes().removeprefix(BOM_UTF8), infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
+        if suffix in _SEPARATORS:
+            _check_encoding(path)
         raise UsageError(
             f"{path.name} cannot be read ({type(error).__name__}). Check that it is there, is what its suffix says, and has one line "
             "of column names; CSV is UTF-8."
@@ -49,6 +52,27 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
     if frame.is_empty():
         raise UsageError(f"{path.name} holds no row.")
     return frame.with_columns(pl.selectors.float().fill_nan(None))
+
+
+def _find_separator(path: Path, usual: str) -> str:
+    """What the line of names is parted by; that of the suffix, unless only another one is in it."""
+    with path.open("rb") as file:
+        head = file.readline()
+    return next((one for one in (usual, ";", "\t") if one.encode() in head), usual)
+
+
+def _check_encoding(path: Path) -> None:
+    """Raise UsageError for bytes that are no UTF-8, which spreadsheets in Chinese write unasked."""
+    try:
+        (data := path.read_bytes()).decode()
+    except OSError:
+        return
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{path.name} is not UTF-8 from line {line} on (most likely GBK, as spreadsheets in Chinese "
+            "write it). Save it as `CSV UTF-8`."
+        ) from None
 
 
 def _read_columns(path: Path, separator: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from openpyxl import load_workbook
 
 from deployments.command_line.printing import write_frame
 from schemas.errors import UsageError
+from tasks.texts import read_table
 
 FRAME = pl.DataFrame(
     {
@@ -64,6 +66,20 @@ def test_sums_and_decimal_fractions_are_numbers_in_every_format(tmp_path: Path) 
     assert [cell.value for cell in sheet[2]] == [6, 0.5]
     write_frame(frame, tmp_path / "rows.json", format="json")
     assert json.loads((tmp_path / "rows.json").read_text("utf-8")) == [{"total": 6, "half": 0.5}]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_table_is_read_by_whatever_parts_its_names(tmp_path: Path, separator: str) -> None:
+    rows = [["model", "mark"], ["西湖-2, a;b", "2.5"]]
+    with (tmp_path / "marks.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    assert read_table(tmp_path / "marks.csv").to_dicts() == [{"model": "西湖-2, a;b", "mark": 2.5}]
+
+
+def test_a_table_in_gbk_is_named_as_that_with_the_line(tmp_path: Path) -> None:
+    (tmp_path / "marks.csv").write_bytes("model,mark\na,1\n西湖,2\n".encode("gbk"))
+    with pytest.raises(UsageError, match=r"marks\.csv is not UTF-8 from line 3 on \(most likely GBK"):
+        read_table(tmp_path / "marks.csv")
 
 
 def test_what_a_workbook_cannot_hold_is_refused_and_the_file_of_before_stays(tmp_path: Path) -> None:

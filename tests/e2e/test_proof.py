@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -127,6 +128,11 @@ def check_walks(home: Path, count: int) -> None:
         for session_id, seq in draw_stars(lake, count):
             walk = explain_answer(ledger, lake, settings, find_sitting(ledger, session_id), seq)
             check_walk([(step.step, step.is_proven) for step in walk.steps])
+            chinese = explain_answer(
+                ledger, lake, settings, find_sitting(ledger, session_id), seq, language="zh"
+            )
+            said = " ".join(f"{step.what} {step.proof}" for step in chinese.steps)
+            assert re.findall(r"\b(?:of|the|entry|line|its|question|batch|version)\b", said) == []
 
 
 def draw_stars(lake: Lake, count: int) -> list[tuple[str, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -29,6 +30,7 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.files import NewFiles
 from warehouse.lake.upkeep import backup_lake, compact_lake, merge_small_files, purge_files, restore_lake
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.homes import adopt_stores
 from warehouse.stores.installation import make_id, write_home_id
 
@@ -172,6 +174,51 @@ def test_a_server_that_does_not_answer_is_reported_without_its_password(tmp_path
         open_lake(Settings(home=tmp_path, lake_catalog=dsn))
     assert "sesame" not in str(failure.value)
     assert "sesame" not in repr(failure.value.__cause__)
+
+
+@pytest.mark.parametrize("is_of_role", [False, True])
+def test_a_catalog_that_may_only_be_read_is_tried_once_and_says_so(
+    catalog: str, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_of_role: bool
+) -> None:
+    with open_lake(Settings(home=tmp_path, lake_catalog=catalog)) as lake:
+        lake.land("sessions", "a", session_frame(3))
+    database = catalog.rpartition("=")[2]
+    with psycopg.connect(f"{server} dbname={database}", autocommit=True) as admin:
+        if is_of_role:
+            admin.execute(f"CREATE ROLE only_reads_{database} LOGIN".encode())
+            admin.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO only_reads_{database}".encode())
+            catalog = catalog.replace("user=postgres", f"user=only_reads_{database}")
+        else:
+            admin.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = on".encode())
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it was tried again"))
+    says = "permission denied for table" if is_of_role else "cannot execute INSERT in a read-only transaction"
+    with (
+        pytest.raises(StoreError, match=rf"may only be read \(its catalog in PostgreSQL: {says}"),
+        open_lake(Settings(home=tmp_path, lake_catalog=catalog)) as lake,
+    ):
+        lake.land("sessions", "b", session_frame(2))
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong", "says"),
+    [
+        ("user=postgres", "user=nosuch", 'role "nosuch" does not exist'),
+        ("dbname=lake", "dbname=nosuch", 'database "nosuch.*" does not exist'),
+    ],
+)
+def test_a_server_that_lets_nobody_in_is_quoted_without_the_password(
+    postgresql: PostgresqlServer, catalog: str, tmp_path: Path, told: str, wrong: str, says: str
+) -> None:
+    address = f"{catalog.replace(told, wrong)} password=sesame"
+    user, database = (address.partition(f"{key}=")[2].split()[0] for key in ("user", "dbname"))
+    url = f"postgresql://{user}:sesame@/{database}?host={postgresql.folder}"
+    for attempt in (
+        lambda: open_lake(Settings(home=tmp_path, lake_catalog=address)),
+        lambda: open_ledger(url),
+    ):
+        with pytest.raises(StoreError, match=rf"cannot be opened \({says}\)") as refused:
+            attempt()
+        assert "sesame" not in str(refused.value)
 
 
 def test_two_hosts_with_a_catalog_in_common_and_a_folder_each_are_not_one_lake(

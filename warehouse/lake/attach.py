@@ -20,9 +20,10 @@ from warehouse.lake.catalog_door import (
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.data_mark import check_data_mark
 from warehouse.lake.duck import duckdb
-from warehouse.lake.faults import find_absence, retry_opening
+from warehouse.lake.faults import find_absence, find_refusal, retry_opening
 from warehouse.lake.files import create_s3_secret, render_s3_secret
 from warehouse.lake.quoting import quote_text
+from warehouse.stores.away import quote_refusal
 from warehouse.stores.installation import (
     CATALOG_KEY,
     catalog_file,
@@ -75,10 +76,10 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         raise
     except duckdb.Error as error:
         connection.close()
-        if (away := find_absence(error)) is not None:
-            raise away from None
+        if (known := find_absence(error) or find_refusal(error)) is not None:
+            raise known from None
         raise StoreError(
-            f"The lake whose catalog is {describe_catalog(catalog)} cannot be opened ({type(error).__name__}). "
+            f"The lake whose catalog is {describe_catalog(catalog)} cannot be opened ({quote_refusal(error)}). "
             + (
                 "Run `proctor init` if it was never created; else check PROCTOR_LAKE_CATALOG and "
                 "PROCTOR_LAKE_DATA, and that the server answers."

@@ -21,10 +21,12 @@ _DATA_FILE = re.compile(r"""["']([^"']*/ducklake-[0-9a-f-]+(?:-delete)?\.parquet
 _DATA_GARBLED = re.compile(
     r"TProtocolException|Content-Length from server mismatches|HTTP (?:code )?416|Range Not Satisfiable", re.I
 )
-# What SQLite and the system say of a disk that is full, broken, or may only be read.
-_DISK = re.compile(
-    r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system", re.I
-)
+# What it says, naming none either, of a file that was written again: its catalog knows how long the end of each is.
+_DATA_REWRITTEN = re.compile(r"^Invalid Input Error: Parquet footer length stored in file is not equal")
+# What SQLite and the system say of a disk that is full or broken.
+_DISK = re.compile(r"disk is full|disk I/O error|No space left|File too large", re.I)
+# What they, and PostgreSQL, say of a place that is closed to the user who asks, or may only be read.
+_CLOSED = re.compile(r"readonly database|Read-only file system|read-only transaction|permission denied", re.I)
 # A file that an error names; one that names none is of the catalog.
 _NAMED_FILE = re.compile(r"""["'](/[^"']+)["']""")
 # What httpfs says when the object store does not answer, and when it refuses who asks; a file that it does not have is a 404.
@@ -59,28 +61,24 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
             "request. Check them, and that they may list the bucket: without that a file that is gone is refused, too. Then run "
             "again."
         )
-    # What a query computes fails by other errors, which quote its values.
-    is_of_store = isinstance(error, duckdb.OperationalError) or type(error) is duckdb.Error
     # A file that could not be written is none that is damaged.
-    if is_of_store and _DISK.search(str(error)):
-        named = _NAMED_FILE.search(str(error))
-        place = named[1] if named else "its catalog, in PROCTOR_HOME or where PROCTOR_LAKE_CATALOG says"
-        return StoreError(
-            f"The lake's disk takes or gives nothing more ({place}); nothing was written. Check free space and permissions, "
-            "then run again."
-        )
+    if (refusal := find_refusal(error)) is not None:
+        return refusal
     if (file := _DATA_FILE.search(str(error))) is not None:
         return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
-    if is_of_store and _DATA_GARBLED.search(str(error)):
+    if _is_of_store(error) and _DATA_GARBLED.search(str(error)):
         return StoreError(f"A data file of the lake is damaged. {WAY_BACK}")
+    if _DATA_REWRITTEN.search(str(error)):
+        return StoreError(
+            f"A data file of the lake was written again by something else than Proctor. {WAY_BACK}"
+        )
     name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
 
 
 def find_absence(error: duckdb.Error) -> StoreAway | None:
     """What to raise where the object store or the catalog's server does not answer, or None."""
-    # What is wrong with a statement or with a value may quote both, and so say anything; what extensions throw may have no class.
-    if not isinstance(error, duckdb.OperationalError) and type(error) is not duckdb.Error:
+    if not _is_of_store(error):
         return None
     text = str(error)
     if ("postgres" in text.lower() and is_postgresql_away(error)) or _broke_off(text):
@@ -97,18 +95,57 @@ def find_absence(error: duckdb.Error) -> StoreAway | None:
     return None
 
 
+def find_refusal(error: duckdb.Error) -> StoreError | None:
+    """What to raise where disk, file or catalog takes nothing however often tried, or None."""
+    text = str(error)
+    # Of a connection that is refused `quote_refusal` says why.
+    if not _is_of_store(error) or "Unable to connect to Postgres" in text:
+        return None
+    if (cause := _find_cause(text)) is not None:
+        text, place = (
+            cause,
+            f"its catalog in PostgreSQL: {cause.removeprefix('ERROR:').strip().partition(chr(10))[0]}",
+        )
+    elif named := _NAMED_FILE.search(text):
+        place = named[1]
+    else:
+        place = "its catalog, in PROCTOR_HOME or where PROCTOR_LAKE_CATALOG says"
+    if _CLOSED.search(text):
+        return StoreError(
+            f"The lake is closed to the user that runs this, or may only be read ({place}); nothing was written. Give that user the "
+            "rights, or let the disk or the server be written again, then run again."
+        )
+    if _DISK.search(text):
+        return StoreError(
+            f"The lake's disk takes or gives nothing more ({place}); nothing was written. Check free space, then run again."
+        )
+    return None
+
+
+def _is_of_store(error: duckdb.Error) -> bool:
+    """Whether it is of what keeps the rows; what extensions throw may have no class.
+
+    What is wrong with a statement or with a value may quote both, and so say anything.
+    """
+    return isinstance(error, duckdb.OperationalError) or type(error) is duckdb.Error
+
+
+def _find_cause(text: str) -> str | None:
+    """What the catalog's server said of a query that failed, without the query and its values."""
+    broken = _CATALOG_BROKE.search(text)
+    return None if broken is None else text[broken.end() :].rpartition('":')[2].strip()
+
+
 def _broke_off(text: str) -> bool:
     """Whether a query to the catalog broke off: its cause says so, or, with no connection, none."""
-    if (broken := _CATALOG_BROKE.search(text)) is None:
-        return False
-    cause = text[broken.end() :].rpartition('":')[2].strip()
-    return not cause or is_postgresql_away(RuntimeError(cause))
+    cause = _find_cause(text)
+    return cause is not None and (not cause or is_postgresql_away(RuntimeError(cause)))
 
 
 def is_conflict(error: duckdb.Error) -> bool:
     """Whether two writers met, so that one of them may try again."""
     is_met = isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
-    return is_met and not _DISK.search(str(error)) and find_absence(error) is None
+    return is_met and find_refusal(error) is None and find_absence(error) is None
 
 
 def retry_opening(run: Callable[[], T]) -> T:

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from schemas.errors import StoreAway, StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import catalog_path, is_postgres
-from warehouse.stores.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away
+from warehouse.stores.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away, quote_refusal
 
 LOCK_TIMEOUT_S = 120.0
 
@@ -101,7 +101,7 @@ def _hold(
                 CATALOG, "The lake's catalog in PostgreSQL does not answer; nothing was written."
             ) from None
         raise StoreError(
-            f"The lake's catalog in PostgreSQL does not answer ({type(error).__name__}). Check PROCTOR_LAKE_CATALOG and that "
+            f"The lake's catalog in PostgreSQL cannot be opened ({quote_refusal(error)}). Check PROCTOR_LAKE_CATALOG and that "
             "the server runs."
         ) from None
     with closing(connection):

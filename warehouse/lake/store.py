@@ -28,7 +28,7 @@ from warehouse.lake.attach import (
 )
 from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.duck import duckdb
-from warehouse.lake.faults import CONFLICT_TRIES, find_absence, is_conflict
+from warehouse.lake.faults import CONFLICT_TRIES, find_absence, find_refusal, is_conflict
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import (
     OWN_TABLES,
@@ -401,6 +401,8 @@ class Lake:
                     replace_units(connection, checked, paths)
                 return
             except duckdb.Error as error:
+                if (refusal := find_refusal(error)) is not None:
+                    raise refusal from None
                 # Without a lock (PostgreSQL) two writers may touch the same file of a table; one of them tries again.
                 may_retry = is_conflict(error) and is_postgres(self.settings.catalog_address)
                 if not may_retry or attempt == CONFLICT_TRIES:

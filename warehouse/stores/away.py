@@ -67,8 +67,11 @@ _AWAY_WORDS: Final = re.compile(
     re.I,
 )
 _REFUSED_WORDS: Final = re.compile(
-    r"authentication|no pg_hba|does not exist|permission denied|certificate|not permitted", re.I
+    r"authentication|no password supplied|no pg_hba|does not exist|permission denied|certificate|not permitted",
+    re.I,
 )
+# What libpq quotes of a server that lets nobody in by this role, password or database; it shows no password.
+_REFUSAL: Final = re.compile(r".*failed: (?:[A-Z]+: +)?(.+)")
 
 log = logging.getLogger("proctor.stores")
 
@@ -205,6 +208,12 @@ def is_postgresql_away(error: BaseException | None) -> bool:
         return state in _AWAY_STATES
     text = str(error)
     return _AWAY_WORDS.search(text) is not None and _REFUSED_WORDS.search(text) is None
+
+
+def quote_refusal(error: BaseException | None) -> str:
+    """Why a PostgreSQL server refuses a connection, in its words; else the error's class."""
+    said = _REFUSAL.findall(str(error))
+    return str(said[-1]).strip() if said else type(error).__name__
 
 
 def _give_up(store: str, waited_s: float) -> StoreError:

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.exchange.imports.tables import get_text
+from tasks.exchange.imports.tables import get_text, is_percentage
 from tasks.statistics import compute_external_correlations
 from tasks.statistics.agreement import RaterAgreement, Value, compute_agreement
 from tasks.texts import read_table
@@ -67,6 +67,10 @@ def compute_table_agreement(
     if len({isinstance(value, str) for value in values}) > 1:
         raise UsageError(f"{path.name} holds both numbers and words as ratings. Write them one way.")
     is_text = isinstance(values[0], str)
+    if not order and any(isinstance(value, str) and is_percentage(value) for value in values):
+        raise UsageError(
+            f"{path.name} holds ratings as percentages, which are words without an order. Write them as numbers."
+        )
     try:
         ordered: list[Value] = [name if is_text else float(name) for name in order]
         return compute_agreement(given, ordered or None)

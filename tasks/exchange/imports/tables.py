@@ -33,6 +33,8 @@ _DAY = re.compile(
     re.DOTALL,
 )
 
+_PERCENTAGE = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*[%％]")
+
 
 def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
     """`field=column` pairs by our field; UsageError for a field not ours or given twice."""
@@ -101,6 +103,10 @@ def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
                 f"{name}, row {number}: {'model' if model is None else 'item_id'} is empty. Correct the row, or leave it out."
             )
         mark, mark_text = split_mark(row["mark"])
+        if mark_text is not None and is_percentage(mark_text):
+            raise UsageError(
+                f"{name}, row {number}: the mark is {mark_text}, and the file does not say of what. Write marks as numbers."
+            )
         rows.append(
             {
                 "row_number": number,
@@ -167,6 +173,11 @@ def split_mark(value: object) -> tuple[float | None, str | None]:
     if math.isnan(number) and isinstance(value, float):
         return None, None
     return (number, None) if math.isfinite(number) else (None, text)
+
+
+def is_percentage(text: str) -> bool:
+    """Whether a text is a share of something that it does not name, such as 85%."""
+    return _PERCENTAGE.fullmatch(text) is not None
 
 
 def _parse_repeat(value: object, place: str) -> int | None:

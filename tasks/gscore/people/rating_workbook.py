@@ -103,7 +103,9 @@ def _parse_score(value: str, place: str) -> float | None:
     if not value:
         return None
     try:
-        score = float(value.replace("．", ".").replace(",", "."))
+        number = value.replace("．", ".").replace(",", ".")
+        # The whole mark is 1.
+        score = float(number[:-1]) / 100 if number.endswith(("%", "％")) else float(number)
     except ValueError:
         score = float("nan")
     tenths = round(score * 10) if 0 <= score <= 1 else -1

@@ -41,6 +41,7 @@ class DriftSummary:
         anchor_set: the set, or the two sets; empty where none was drawn.
         judges: judges that have judged theirs in this month.
         alarms: those of them that have changed.
+        unwatched: those that were not asked, each with the reason.
         failure: why the look was not finished, in a sentence; null where it was.
     """
 
@@ -48,6 +49,7 @@ class DriftSummary:
     judged: int = 0
     judges: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
+    unwatched: list[str] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
     failure: str | None = None
 
@@ -117,7 +119,8 @@ async def watch_judges(
         # Two commands may sit one month side by side: what the other asks for here is found by this one.
         with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=LEASE_S):
             for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
-                if month < _find_first_month(lake, judge, name, month):
+                if month < (first := _find_first_month(lake, judge, name, month)):
+                    summary.unwatched.append(f"{judge.name} (its first month with {name} is {first})")
                     continue
                 client = SharedClient(ledger, settings, run_id, settings.budget_usd)
                 try:

@@ -55,6 +55,7 @@ def watch_anchors(month: str) -> dict[str, object]:
         "anchor_judgements": summary.judged,
         "watched_judges": summary.judges,
         "changed_judges": summary.alarms,
+        "unwatched_judges": summary.unwatched,
         "anchor_calls": dict(summary.calls),
         "anchor_failure": summary.failure,
     }

@@ -58,6 +58,18 @@ def render_line(text: str | None, language: Language = "en") -> Markup:
     return Markup("".join(_render_inline(text or "", language)))  # noqa: S704 - every piece was escaped or made here
 
 
+def render_start(text: str, language: Language = "en", *, most: int) -> Markup:
+    """The first characters of the text as HTML inside of a line; no formula is cut."""
+    end, position = most, 0
+    while (token := _TOKENS.search(text, position)) is not None and token.start() < most:
+        inner = _find_dollar_formula(text, token.start()) if token["dollar"] else None
+        position = token.end() if inner is None else token.start() + len(inner) + 2
+        if position > most:
+            # What the text begins with is shown however long it is.
+            end = token.start() or position
+    return render_line(text[:end], language) + ("…" if len(text) > end else "")
+
+
 def _render_inline(text: str, language: Language) -> Iterator[str]:
     position = 0
     while (token := _TOKENS.search(text, position)) is not None:

@@ -14,6 +14,7 @@ from warehouse.stores.whole_files import SHARED, writing_workbook
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
+    from openpyxl.cell import Cell, MergedCell
     from openpyxl.worksheet.worksheet import Worksheet
 
 # A cell of a workbook holds no more.
@@ -86,15 +87,14 @@ def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[Shee
         raise WorkbookError(
             f"{file} has no sheet {sheet.name!r}: it is not a workbook of `{sheet.command}`. Export it again."
         )
-    lines = list(workbook[sheet.name].iter_rows(values_only=True))
-    header = tuple(str(cell or "").strip() for cell in lines[0]) if lines else ()
+    lines = [[_read_cell(cell) for cell in cells] for cells in workbook[sheet.name].iter_rows()]
+    header = tuple(lines[0]) if lines else ()
     if header[: len(sheet.headers)] != sheet.headers:
         raise WorkbookError(
             f"{file}, sheet {sheet.name!r}, row 1: the headers are not {', '.join(sheet.headers)}. Put them back."
         )
     seen: dict[str, int] = {}
-    for number, cells in enumerate(lines[1:], start=2):
-        texts = ["" if cell is None else str(cell).strip() for cell in cells]
+    for number, texts in enumerate(lines[1:], start=2):
         if not any(texts):
             continue
         place = f"{file}, sheet {sheet.name!r}, row {number}"
@@ -104,6 +104,13 @@ def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[Shee
             )
         seen[texts[0]] = number
         yield SheetRow(place, texts + [""] * (len(sheet.headers) - len(texts)))
+
+
+def _read_cell(cell: Cell | MergedCell) -> str:
+    """What is shown in a cell, as text: 100% is kept there as the number 1."""
+    if isinstance(cell.value, int | float) and "%" in cell.number_format:
+        return f"{100 * cell.value:.10g}%"
+    return "" if cell.value is None else str(cell.value).strip()
 
 
 def _fill_sheet(page: Worksheet, sheet: MarkSheet, rows: Sequence[Sequence[str | None]]) -> None:

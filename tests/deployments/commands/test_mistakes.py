@@ -94,6 +94,17 @@ def test_what_is_misspelt_or_there_already_is_said_in_one_sentence(
     check(invoke(home, *typed), 2, says)
 
 
+@pytest.mark.parametrize("has_registry", [True, False])
+def test_the_demo_writes_nothing_into_a_home_of_something_else(home: Path, has_registry: bool) -> None:
+    # Named here, what the demo sets is forgotten after it.
+    sets = {"PROCTOR_SET_SIZE": "30", "PROCTOR_REPEATS": "1", "PROCTOR_NO_SERVER": "true"}
+    if not has_registry:
+        (home / "models.yaml").unlink()
+    there = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    check(invoke(home, "demo", **sets), 2, str(home), "'sim-aurora-2'", "PROCTOR_HOME")
+    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == there
+
+
 @pytest.mark.parametrize("typed", [("sql", "--nosuch"), ("bank", "show"), ("approvals", "show", "three")])
 def test_a_misused_option_is_a_json_document_with_json(home: Path, typed: tuple[str, ...]) -> None:
     done = invoke(home, *typed, "--json")

@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from deployments.doctor import contents, examine_home, keys, machine, services
@@ -37,6 +38,8 @@ from tests.tasks.operations.repair.writer import PayingClient, make_candidates
 from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Batch, open_lake
+from warehouse.lake.files import find_garbled_files
+from warehouse.lake.upkeep import Looked
 from warehouse.ledger.engine.leases.clock import Boot, Host, check_clock, clock_of
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.public_log import read_public_head
@@ -211,6 +214,22 @@ def test_a_data_file_whose_footer_was_changed_is_named_until_it_is_put_back(look
     assert found["contents of landings"]["severity"] == "fine"
     path.write_bytes(whole)
     assert examine(looked_home)[0] == 0
+
+
+def test_a_data_file_that_was_written_again_is_named_whoever_keeps_the_catalog(home: Path) -> None:
+    path = next((home / "lake" / "data" / "main" / "responses").rglob("*.parquet"))
+    pl.read_parquet(path).write_parquet(path)
+    settings = Settings(home=home)
+    lines = examine_home(settings)
+    (wrong,) = [one for one in lines if one.what == "data file" and str(path) in one.found]
+    assert "from any backup" in str(wrong.fix)
+    assert not any("types and parameters" in one.found for one in lines)
+    # With a catalog on a server nothing but reading finds out.
+    with open_lake(settings, read_only=True) as lake:
+        parts = Looked(lake).parts
+    on_server = Settings(home=home, lake_catalog="postgres:host=nowhere")
+    (fault,) = find_garbled_files(on_server, parts, ["responses"])
+    assert (fault.path, "bytes of" in fault.finding) == (str(path), True)
 
 
 @pytest.mark.long

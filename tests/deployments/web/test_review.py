@@ -254,10 +254,11 @@ def test_everything_an_annotator_sees_is_in_their_language(make_desk: MakeDesk) 
 
 
 def test_the_list_has_pages_and_every_state(make_desk: MakeDesk) -> None:
-    desk = make_desk([make_question(number) for number in range(1, 4)])
+    desk = make_desk([make_question(1, stem="Is $x^2<0$?"), *(make_question(number) for number in (2, 3))])
     chen = desk.sign_in("chen")
     chen.decide(1, "reject", reject_reason="unclear")
     page = chen.get(f"/review/{BATCH}/list/questions").text
+    assert ("<msup>" in page, "$" in page) == (True, False)
     states = re.findall(r"<td>(?:<span class=\"\w+\">)?([A-Za-z]+)(?:</span>)?</td></tr>", page)
     assert states == ["open", "Reject", "open"]
     for number in (-7, 7, 10**20):

@@ -271,6 +271,13 @@ def test_a_person_gives_the_stars_that_no_judge_could_be_read_of_and_a_wrong_cel
             with pytest.raises(WorkbookError, match=told):
                 import_unparsed(room.ledger, room.lake, path, "eve")
             assert room.read("select count(*) from judgements where judge like 'person:%'") == [(0,)]
+        # A spreadsheet keeps 100% as the number 1: no one star.
+        fill(path, {2: (1, "why")})
+        workbook = load_workbook(path)
+        workbook["answers"]["E2"].number_format = "0%"
+        workbook.save(path)
+        with pytest.raises(WorkbookError, match="row 2, column E: the stars are not 0, 1, 2 or 3"):
+            import_unparsed(room.ledger, room.lake, path, "eve")
         assert export_unparsed(room.lake, path) == QUESTIONS
         fill(path, {row: ("2", f"reason {row}") for row in range(2, QUESTIONS + 1)})
         assert import_unparsed(room.ledger, room.lake, path, "eve") == ImportedStars(QUESTIONS - 1, 1, 0)

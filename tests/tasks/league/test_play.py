@@ -14,6 +14,7 @@ from schemas.errors import BudgetError, StoreError, UsageError
 from tasks.league.claim import claim_league, find_league
 from tasks.league.preview import preview_league
 from tasks.league.sandbox.programs import find_room
+from tasks.league.statistics import StatisticsRequest, write_statistics
 from tasks.league.wording import extract_sections
 from tasks.models.registry import read_registry
 from tests.tasks.league.conftest import MakeWorld, World
@@ -177,6 +178,12 @@ def test_a_question_that_cannot_be_read_makes_a_void_round_and_the_league_contin
     evaluations = read(world, "league_evaluations").filter(pl.col("answerer") == "sim-c1")
     assert evaluations.height == 3 * 3 - 3 + 3
     assert evaluations.select("score", "label", "parse_status").unique().rows() == [(None, None, "unparsed")]
+    # A list of one answer was not asked for, and so is not void: four of the nine places of a round.
+    void_counts = {asker: row["void_count"] for asker, row in rounds.items()}
+    assert void_counts == {"sim-a1": 3, "sim-b1": 3, "sim-c1": 0, "sim-d1": 3}
+    write_statistics(world.lake, "one", StatisticsRequest(resamples=100, repeats=5))
+    for query in ("league_heatmap", "league_by_asker", "league_ranking"):
+        assert world.lake.run_named(query)["void_count"].sum() == 9, query
     last = read(world, "league_rankings").filter((pl.col("round") == 4) & (pl.col("model") == "sim-c1"))
     assert last.select("score", "rank", "evaluation_count").rows() == [(None, None, 0)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,4 +53,8 @@ def test_what_a_judge_does_not_take_is_proven_by_its_failed_call_and_gives_no_st
     walker._seq, walker._calls = 1, SimpleNamespace(find=lambda *_: refused.value.call_key)
     with ledger.read() as walker._connection:
         (step,) = walker._prove_reply(row)
+        walker._language = "zh"
+        (chinese,) = walker._prove_reply(row)
     assert (step.step, step.is_proven) == ("reply", is_proven)
+    assert ("call" in step.what + step.proof, "调用" in chinese.what + chinese.proof) == (True, True)
+    assert not re.search("[a-z]{3}", re.sub(r"[0-9a-f]{12}…|session-1", "", chinese.what + chinese.proof))

@@ -166,6 +166,7 @@ with ledger:
         ('connection failed: FATAL:  password authentication failed for user "proctor"', False),
         ('connection failed: FATAL:  database "ledger" does not exist', False),
         ('connection failed: FATAL:  role "proctor" does not exist', False),
+        ('Unable to connect to Postgres at "host=h": connection to server failed: fe_sendauth: no password supplied', False),
         ("deadlock detected", False),
     ],
 )  # fmt: skip
@@ -219,6 +220,8 @@ def test_what_duckdb_says_of_a_store_that_is_away(error: duckdb.Error, is_away: 
         (duckdb.HTTPException("HTTP Error: HTTP GET error reading 'http://host/file' (HTTP 403)"), "a file that is gone is refused, too"),
         # What merging the lake's files meets on a full disk.
         (duckdb.IOException('IO Error: Could not write file "/h/ducklake-01a2.parquet": No space left on device'), "nothing more (/h/ducklake-01a2.parquet)"),
+        (duckdb.TransactionException("Failed to flush changes into DuckLake: attempt to write a readonly database"), "may only be read (its catalog"),
+        (duckdb.IOException('IO Error: Cannot open file "/h/ducklake-01a2.parquet": Permission denied'), "may only be read (/h/ducklake-01a2.parquet)"),
     ],
 )  # fmt: skip
 def test_of_a_file_that_is_damaged_or_refused_nobody_is_told_that_nothing_is_lost(

@@ -114,32 +114,41 @@ def find_file_faults(settings: Settings) -> list[StoreFault]:
 def find_garbled_files(
     settings: Settings, parts: Mapping[TablePart, Sequence[PartFile]], tables: Iterable[str]
 ) -> list[StoreFault]:
-    """Files of these tables that cannot be read to their end, besides `find_file_faults`'."""
+    """Files of these tables, besides `find_file_faults`', that cannot be read or were rewritten."""
     wanted = set(tables)
     known = {fault.path for fault in find_file_faults(settings)}
     top = settings.data_address if is_remote(settings.data_address) else Path(settings.data_address).resolve()
     found = {
-        (path if path.startswith("/") or "://" in path else f"{str(top).rstrip('/')}/{path}"): part.table
+        (path if path.startswith("/") or "://" in path else f"{str(top).rstrip('/')}/{path}"): (
+            part.table,
+            file.size if path == file.paths[0] else None,
+        )
         for part, files in parts.items()
         if part.table in wanted
         for file in files
         for path in file.paths
     }
     faults = []
-    for place, table in found.items():
+    for place, (table, size) in found.items():
         if place in known:
             continue
+        quoted = quote_text(escape(place))
         # A connection for each: a file that is garbled badly enough leaves none that can be used again.
         with closing(connect_to_files(settings)) as connection:
             try:
                 connection.execute(
-                    f"SELECT bit_xor(hash(f)) FROM read_parquet({quote_text(escape(place))}, hive_partitioning => false) AS f"
+                    f"SELECT bit_xor(hash(f)) FROM read_parquet({quoted}, hive_partitioning => false) AS f"
                 ).fetchall()
+                length = connection.execute(f"SELECT size FROM read_blob({quoted})").fetchall()[0][0]
+                if size in (None, length):
+                    continue
+                what = f"it has {length:,} bytes of {size:,}"
             except duckdb.Error as error:
                 if find_absence(error) is not None:
                     break
-                finding = f"is damaged: it cannot be read to its end; rows of {table} are in it"
-                faults.append(StoreFault("data file", place, finding, DATA_FILE_REMEDY))
+                what = "it cannot be read to its end"
+        finding = f"is damaged: {what}; rows of {table} are in it"
+        faults.append(StoreFault("data file", place, finding, DATA_FILE_REMEDY))
     return faults
 
 

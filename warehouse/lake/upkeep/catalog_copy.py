@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from schemas.errors import StoreAway, StoreError, UsageError
 from schemas.settings import Settings
 from warehouse.lake.attach import attach_lake, catalog_path
-from warehouse.stores.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away, until_there
+from warehouse.stores.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away, quote_refusal, until_there
 
 if TYPE_CHECKING:
     import psycopg
@@ -97,7 +97,7 @@ def _try_connect(settings: Settings) -> psycopg.Connection[Any]:
         return psycopg.connect(address, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S)
     except psycopg.Error as error:
         text = (
-            f"The lake's catalog in PostgreSQL does not answer ({type(error).__name__}). Check PROCTOR_LAKE_CATALOG and that "
+            f"The lake's catalog in PostgreSQL cannot be opened ({quote_refusal(error)}). Check PROCTOR_LAKE_CATALOG and that "
             "the server runs."
         )
         raise (StoreAway(CATALOG, text) if is_postgresql_away(error) else StoreError(text)) from None

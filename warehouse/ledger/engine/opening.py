@@ -25,7 +25,7 @@ from warehouse.ledger.engine.migrate import (
     upgrade_ledger,
 )
 from warehouse.ledger.engine.sides import OPEN_ANSWERS, find_ledger_file, name_exam_file, show_address
-from warehouse.stores.away import LEDGER, until_there
+from warehouse.stores.away import LEDGER, quote_refusal, until_there
 from warehouse.stores.installation import (
     check_held_id,
     check_store_file,
@@ -118,7 +118,7 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
             text = f"The ledger at {shown} cannot be opened: {cause}. Mend that, then run again."
         elif isinstance(error, OperationalError | sqlite3.OperationalError):
             text = (
-                f"The ledger at {shown} cannot be opened ({name}). Check PROCTOR_LEDGER_URL, or that the folder of PROCTOR_HOME "
+                f"The ledger at {shown} cannot be opened ({quote_refusal(said)}). Check PROCTOR_LEDGER_URL, or that the folder of PROCTOR_HOME "
                 "can be written."
             )
         else:

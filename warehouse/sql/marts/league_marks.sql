@@ -1,6 +1,7 @@
 -- What did every judge give every answer in a league?
 -- One row per score: of finished rounds of leagues that were played here, and of leagues that were imported. A null score could
--- not be read; it is in no mean. Of questions that people refused there is none. Where judge is null the score is a mean over judges, as a file gave it.
+-- not be read; it is in no mean. Of questions that people refused there is none, nor of lists that no judge was asked for. Where judge is
+-- null the score is a mean over judges, as a file gave it.
 SELECT
     e.league_id,
     e.domain,
@@ -38,6 +39,7 @@ ANTI JOIN (
 ) AS refused ON
     refused.league_id = e.league_id
     AND refused.league_question_id = e.league_question_id
+WHERE e.prompt_version IS DISTINCT FROM 'none'
 UNION ALL
 SELECT
     i.league_id,

@@ -154,6 +154,10 @@ def test_words_have_the_order_that_is_named(tmp_path: Path) -> None:
     assert found.alpha_interval is None
     with pytest.raises(UsageError, match="not among those of --order"):
         compute_table_agreement(path, ["u"], None, ["a", "b"], ["poor", "good"])
+    # As words 100% stood before 85%.
+    path.write_text("u,a,b\n1,85%,100%\n2,90%,85%\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="ratings as percentages"):
+        compute_table_agreement(path, ["u"], None, ["a", "b"])
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,12 @@ def test_a_mark_without_end_is_no_number_and_in_no_mean(lake: Lake, tmp_path: Pa
         ("model,item_id,mark\nm,1,2\n", "ratings", {}, "no column for rater"),
         ("model,item_id,mark\nm,1,2\n", "scores", {"task": "part"}, "has no column 'part'"),
         ("model,item_id,mark\n,1,2\n", "scores", {}, "row 1: model is empty"),
+        (
+            "model,item_id,mark,rater\nm,1,3,a\nm,2,85%,a\n",
+            "ratings",
+            {},
+            "row 2: the mark is 85%, and the file does not say of what",
+        ),
         ("model,item_id,mark,scored_on\nm,1,2,May\n", "scores", {}, "row 1: scored_on is no day"),
         ("model,item_id,mark,scored_on\nm,1,2,2024-05-012\n", "scores", {}, "row 1: scored_on is no day"),
         (

@@ -48,6 +48,9 @@ def row_of(path: Path, question: str) -> int:
 def test_scores_and_comments_come_back_to_their_responses(workbook: Path) -> None:
     one, two = row_of(workbook, "q1"), row_of(workbook, "q2")
     fill(workbook, {f"F{one}": 0.7, f"F{two}": "1", f"G{two}": "好"})
+    book = load_workbook(workbook)
+    book["scores"][f"F{one}"].number_format = "0%"
+    book.save(workbook)
     ratings = import_rating_workbook(workbook, SAMPLE, "anna").sort("question_uuid")
     assert ratings.rows() == [
         ("q1", "secret-model", "anna", 0.7, None),
@@ -75,7 +78,7 @@ def test_raters_see_neither_models_nor_gscores_and_texts_are_never_formulas(work
     assert str(sheet.cell(row_of(workbook, "q3"), 5).value).endswith(" […]")
 
 
-@pytest.mark.parametrize("score", [0.75, 1.1, -0.1, "good", 7, True])
+@pytest.mark.parametrize("score", [0.75, 1.1, -0.1, "good", 7, True, "75%", "%"])
 def test_a_score_off_the_scale_is_refused_with_its_place(workbook: Path, score: Any) -> None:
     fill(workbook, {"F3": score})
     with pytest.raises(

@@ -53,7 +53,9 @@ def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
         assert estimate_watch(room.lake, room.settings, registry, "2026-10")[0]["call_count"] == 0
 
         # A month that is made up for later is not what others are compared with.
-        assert (watch(room, "2026-09").judged, watch(room, "2026-09").judges) == (0, [])
+        found = watch(room, "2026-09")
+        assert (found.judged, found.judges) == (0, [])
+        assert found.unwatched == ["first-judge (its first month with autumn is 2026-10)"]
         assert estimate_watch(room.lake, room.settings, registry, "2026-09")[0]["call_count"] == 0
 
         second = watch(room, "2026-11")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.questions.display.formulas import render_formula
 from tasks.questions.display.tables import TextCell, TextTable, part_tables
-from tasks.questions.display.text import render_line, render_text
+from tasks.questions.display.text import render_line, render_start, render_text
 from tests.hunts import tries
 
 TAGS = frozenset({
@@ -129,6 +129,21 @@ def test_a_formula_that_cannot_be_read_whole_is_shown_as_its_source() -> None:
     assert render_text(r"$\foo{x}+1$") == r'<div class="text"><code class="latex">$\foo{x}+1$</code></div>'
     assert render_formula("x" * 4000) is None
     assert render_formula("{" * 1500) is None or "<math" in str(render_formula("{" * 1500))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("short <b>", "short &lt;b&gt;"),
+        ("longer than ten", "longer tha…"),
+        ("x is $a+b+c+d$ here", "x is …"),
+        ("$x_1$ and then", f"{render_line('$x_1$')} and …"),
+        ("$a+b+c+d+e$ is", f"{render_line('$a+b+c+d+e$')}…"),
+        ("costs $5 and $6", "costs $5 a…"),
+    ],
+)
+def test_the_start_of_a_text_has_no_part_of_a_formula(text: str, shown: str) -> None:
+    assert render_start(text, most=10) == shown
 
 
 def row(*texts: str) -> tuple[TextCell, ...]:
