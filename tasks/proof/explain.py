@@ -113,8 +113,7 @@ def explain_answer(
         put = walks.read_put_question(connection, sitting, seq)
         if put is None:
             raise UsageError(f"Session {sitting.session_id} has no question {seq}.")
-        walker = _Walker(connection, lake, settings, sitting, seq, put)
-        walker._language = language
+        walker = _Walker(connection, lake, settings, sitting, seq, put, language)
         return Walk(
             sitting.run_id,
             sitting.session_id,
@@ -129,8 +128,6 @@ def explain_answer(
 class _Walker:
     """One walk, on one state of the ledger."""
 
-    _language = "en"
-
     def __init__(
         self,
         connection: Connection,
@@ -139,6 +136,7 @@ class _Walker:
         sitting: WalkedSession,
         seq: int,
         put: WalkedQuestion,
+        language: str,
     ) -> None:
         self._connection = connection
         self._lake = lake
@@ -146,6 +144,7 @@ class _Walker:
         self._sitting = sitting
         self._seq = seq
         self._put = put
+        self._language = language
         self._calls = CallFinder(lake, settings, sitting.session_id, sitting.month)
         self._landings: dict[str, tuple[str, bool]] = {}
         self._keys = {key.key_id: key.public_key for key in access.list_log_keys(connection)}

@@ -50,7 +50,8 @@ def test_what_a_judge_does_not_take_is_proven_by_its_failed_call_and_gives_no_st
         "stars": stars,
     }
     walker: Any = _Walker.__new__(_Walker)
-    walker._seq, walker._calls = 1, SimpleNamespace(find=lambda *_: refused.value.call_key)
+    walker._seq, walker._language = 1, "en"
+    walker._calls = SimpleNamespace(find=lambda *_: refused.value.call_key)
     with ledger.read() as walker._connection:
         (step,) = walker._prove_reply(row)
         walker._language = "zh"
