@@ -22,6 +22,7 @@ from tests.fresh import open_new_lake
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
+from warehouse.lake.catalog_door import create_catalog
 from warehouse.lake.upkeep import backup_lake, restore_lake
 from warehouse.ledger.engine.installation import read_ledger_id
 from warehouse.ledger.engine.opening import open_ledger
@@ -143,6 +144,25 @@ def test_a_home_of_an_earlier_version_is_given_an_id_once_and_a_kill_in_between_
     assert after is not None and (after == before) is bool(given)
     check_stores(settings)
     assert read_home_id(settings) == after
+
+
+def test_a_home_whose_making_was_killed_before_its_lake_had_a_table_is_made_by_the_same_command(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    open_ledger(settings.ledger_address).close()
+    catalog_of(settings).parent.mkdir()
+    create_catalog(catalog_of(settings))
+    with pytest.raises(StoreError, match="Run `proctor init` again"):
+        open_lake(settings, read_only=True)
+
+    # As `proctor init` does.
+    check_stores(settings)
+    open_lake(settings).close()
+    check_stores(settings)
+
+    assert read_home_id(settings) is not None
+    assert list_store_faults(settings) == []
 
 
 FAULTS: dict[str, tuple[Callable[[Settings], Path], Callable[[Path], None], str]] = {
