@@ -49,6 +49,19 @@ def catalog(postgresql: PostgresqlServer) -> str:
     return postgresql.new_catalog()
 
 
+def test_a_catalog_on_a_server_that_may_only_be_read_is_named_at_once(
+    server: str, catalog: str, tmp_path: Path
+) -> None:
+    """Ten tries took three quarters of a minute, and then nothing was said of the reason."""
+    settings = Settings(home=tmp_path, lake_catalog=catalog)
+    open_lake(settings).close()
+    with psycopg.connect(f"{server} dbname=postgres", autocommit=True) as administrator:
+        name = catalog.rpartition("=")[2]
+        administrator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    with open_lake(settings) as lake, pytest.raises(StoreError, match=r"try 1\).*may be written to"):
+        lake.land("sessions", "a", session_frame(1))
+
+
 def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, lake_catalog=catalog)
     with open_lake(settings) as lake:

@@ -21,9 +21,10 @@ _DATA_FILE = re.compile(r"""["']([^"']*/ducklake-[0-9a-f-]+(?:-delete)?\.parquet
 _DATA_GARBLED = re.compile(
     r"TProtocolException|Content-Length from server mismatches|HTTP (?:code )?416|Range Not Satisfiable", re.I
 )
-# What SQLite and the system say of a disk that is full, broken, or may only be read.
+# What SQLite, PostgreSQL and the system say of a disk that is full, broken, or may only be read.
 _DISK = re.compile(
-    r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system", re.I
+    r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system|in a read-only transaction",
+    re.I,
 )
 # A file that an error names; one that names none is of the catalog.
 _NAMED_FILE = re.compile(r"""["'](/[^"']+)["']""")

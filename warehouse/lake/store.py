@@ -417,9 +417,9 @@ class Lake:
         if is_remote(data):
             return (
                 f"Check that the object store answers, that {data} (PROCTOR_LAKE_DATA) is in a bucket it has, the AWS_* variables, "
-                "and that the catalog answers"
+                "and that the catalog answers and may be written to"
             )
-        return "Check free disk space and that the catalog answers"
+        return "Check free disk space, and that the catalog answers and may be written to"
 
 
 def _explain_once(error: duckdb.Error, sql: str) -> Exception:
