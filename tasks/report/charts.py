@@ -339,7 +339,10 @@ def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
 
 
 def _place_day(day: dt.date) -> str:
-    """A day's beginning where the page is read: without a time it is one of UTC, the day before in the Americas."""
+    """A day's beginning where the page is read.
+
+    Without a time it would be one of UTC, the day before in the Americas.
+    """
     return f"{day}T00:00"
 
 

@@ -240,7 +240,7 @@ def test_today_counts_decisions_of_every_batch_and_days_left_are_shown(desk: Des
 def test_a_day_is_that_of_the_dates_that_are_shown_wherever_the_server_stands(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Days left and what was done today were by another calendar than the date beside them, and the coordinator's count."""
+    """Days left and what was done today were by another calendar than the date beside them."""
     now = datetime.now(UTC)
     chen = desk.sign_in("chen")
     chen.decide(0, "accept")

@@ -474,7 +474,7 @@ def test_another_language_is_refused(season: NamedQuery, tmp_path: Path) -> None
 
 
 def test_a_day_of_a_chart_begins_where_the_page_is_read(season: NamedQuery) -> None:
-    """A day without a time is one of UTC in a browser: in the Americas a model was shown as released the day before."""
+    """Without a time it is a day of UTC: in the Americas a release was shown a day early."""
     drawn = [
         write_spec(panel.draw("en"))
         for panel in read_trends(Source(season))

@@ -22,7 +22,6 @@ from tests.fresh import open_new_lake
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
-from warehouse.lake.catalog_door import create_catalog
 from warehouse.lake.upkeep import backup_lake, restore_lake
 from warehouse.ledger.engine.installation import read_ledger_id
 from warehouse.ledger.engine.opening import open_ledger
@@ -152,7 +151,8 @@ def test_a_home_whose_making_was_killed_before_its_lake_had_a_table_is_made_by_t
     settings = Settings(home=tmp_path / "home")
     open_ledger(settings.ledger_address).close()
     catalog_of(settings).parent.mkdir()
-    create_catalog(catalog_of(settings))
+    with closing(sqlite3.connect(catalog_of(settings))) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
     with pytest.raises(StoreError, match="Run `proctor init` again"):
         open_lake(settings, read_only=True)
 
