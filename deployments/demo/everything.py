@@ -215,7 +215,8 @@ def _import_scores(settings: Settings, folder: Path) -> None:
                 round(1000 + 5 * score + 30 * draw_uniform("arena", model, month), 1),
             )
             for model, score in board
-            for month in (10, 11, 12)
+            # Before the demo's last months: a day that is yet to come is refused.
+            for month in (8, 9, 10)
         ]
         by_item = [
             (

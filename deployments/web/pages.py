@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -65,10 +65,9 @@ def _say_both(word: str) -> Markup:
 
 
 def count_days(due_at: str, now: str) -> int:
-    """Days on the server's calendar until something is due; negative once it has passed."""
-    due, present = (datetime.fromisoformat(moment).astimezone() for moment in (due_at, now))
-    days = (due.date() - present.date()).days
-    return min(days, -1) if due < present else days
+    """Days of UTC, as its date is shown, until something is due; negative once it has passed."""
+    days = (date.fromisoformat(due_at[:10]) - date.fromisoformat(now[:10])).days
+    return min(days, -1) if due_at < now else days
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -432,6 +431,5 @@ def _locate(request: Request, visitor: SignedIn, batch_id: str, question_uuid: s
 
 
 def _count_today(ledger: Ledger, annotator: str) -> int:
-    """Decisions since midnight where the server stands."""
-    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    return count_decided_since(ledger, annotator, midnight.astimezone(UTC).isoformat(timespec="microseconds"))
+    """Decisions since the day began (UTC), as `proctor review status` counts them."""
+    return count_decided_since(ledger, annotator, f"{now_text()[:10]}T00:00:00.000000+00:00")

@@ -187,7 +187,7 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
     named = _choose_points(scored)
     rows = [
         {
-            "day": row["release_date"].isoformat(),
+            "day": _place_day(row["release_date"]),
             "model": row["model"],
             "score": round(row["score"], 2),
             "weights": label("open" if row["is_open"] else "closed", language),
@@ -237,7 +237,7 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
     )
     rows: list[dict[str, Any]] = [
         {
-            "month": row["release_date"].isoformat(),
+            "month": _place_day(row["release_date"]),
             "model": row["family"],
             "member": row["model"],
             "score": round(row["score"], 2),
@@ -329,13 +329,21 @@ def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
     first, last = min(days), max(days)
     steps = 60
     points = [first + (last - first) * step / steps for step in range(steps + 1)]
-    data = [{"day": day.isoformat(), "fitted": curve.score_on(day)} for day in dict.fromkeys(points)]
+    data = [{"day": _place_day(day), "fitted": curve.score_on(day)} for day in dict.fromkeys(points)]
     line: alt.Chart = (
         alt.Chart(inline_rows(data))
         .mark_line(color="#888888", strokeDash=[6, 4], strokeWidth=2)
         .encode(x="day:T", y=alt.Y("fitted:Q"))
     )
     return line
+
+
+def _place_day(day: dt.date) -> str:
+    """A day's beginning where the page is read.
+
+    Without a time it would be one of UTC, the day before in the Americas.
+    """
+    return f"{day}T00:00"
 
 
 def inline_rows(rows: list[dict[str, Any]]) -> alt.Data:

@@ -162,6 +162,7 @@ def test_after_everything_each_analysis_has_a_row_or_its_reason_and_nothing_is_p
             values = {"least_distance": 1} if query.name in FAR_APART else {}
             counts[query.name] = lake.run_named(query.name, values).height
             reasons[query.name] = query.no_rows
+        last_day = lake.query("select max(scored_on) as day from external_scores")["day"][0]
         kinds = {
             table: lake.query(f"select bool_and(is_simulated) as simulated from {table}")["simulated"][0]
             for table in ("runs", "judgements", "editions", "gscores", "replays", "error_samples")
@@ -173,6 +174,7 @@ def test_after_everything_each_analysis_has_a_row_or_its_reason_and_nothing_is_p
     assert told == {name: reasons[name] for name in sorted(empty)}
     assert result["analyses_with_rows"] == len(counts) - len(result["analyses_without_rows"])
     assert all(kinds.values()), kinds
+    assert str(last_day) < "2026-11-01", "a day that is yet to come is refused, whenever the demo is run"
     asked = home.run("sql", "exposure_left", "--json")
     assert json.loads(asked.stdout) == []
     assert json.loads(asked.stderr)["no_rows"]["because"] == reasons["exposure_left"]

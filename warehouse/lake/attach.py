@@ -84,7 +84,8 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
                 "Run `proctor init` if it was never created; else check PROCTOR_LAKE_CATALOG and "
                 "PROCTOR_LAKE_DATA, and that the server answers."
                 if is_postgres(catalog)
-                else "Check that the folder of PROCTOR_HOME can be written, or restore the catalog from a backup."
+                else "Run `proctor init` again if it was ended before it was done; else check that the folder of PROCTOR_HOME can be "
+                "written, or restore the catalog from a backup."
             )
         ) from None
     return connection

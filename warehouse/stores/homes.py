@@ -155,7 +155,11 @@ def _list_files(settings: Settings) -> Sequence[StoreFile]:
 
 def _has_both(settings: Settings) -> bool:
     """Whether ledger and lake were made, so that they can be given an id."""
-    return all(file.path.exists() and file.path.stat().st_size for file in _list_files(settings))
+    if not all(file.path.exists() and file.path.stat().st_size for file in _list_files(settings)):
+        return False
+    # A kill while the lake was made leaves a catalog without a table: the next who writes goes on from there.
+    catalog = catalog_file(settings.catalog_address)
+    return catalog is None or catalog.ask(catalog.path, [catalog.count_query])[0] is not None
 
 
 def _give_server_id(settings: Settings, installation_id: str, *, may_join: bool) -> None:

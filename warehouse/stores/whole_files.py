@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
@@ -69,6 +70,23 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
         # Some file systems of a network flush no folder; and who may write into one may not be one who may read it.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
             raise
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Nobody else who asks so changes a file of this folder until the block ends.
+
+    For who writes what it read of the file and more: of two at once the second put back what the first had read. No file is left, and a
+    kill ends it.
+    """
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        # A folder of a network may have no such locks; there it is as without one.
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from deployments.command_line.printing import print_note, print_records, print_r
 from schemas.asked_secrets import COMMAND, AskedSecret, show_value
 from schemas.errors import UsageError
 from schemas.settings import PREFIX, TOML_NAME, Settings, find_toml, load_settings, read_setting
-from warehouse.stores.whole_files import SHARED, writing_whole
+from warehouse.stores.whole_files import SHARED, changing, writing_whole
 
 _COLUMNS: Final = ("setting", "value", "from", "meaning")
 
@@ -72,10 +72,11 @@ def set_setting(
             "the program that prints it."
         )
     path = find_toml() or Path.cwd() / TOML_NAME
-    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.is_file() else tomlkit.document()
-    document[name] = _write(read)
-    with writing_whole(path, SHARED) as draft:
-        draft.write_text(tomlkit.dumps(document), encoding="utf-8")
+    with changing(path):
+        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.is_file() else tomlkit.document()
+        document[name] = _write(read)
+        with writing_whole(path, SHARED) as draft:
+            draft.write_text(tomlkit.dumps(document), encoding="utf-8")
     load_settings.cache_clear()
     if f"{PREFIX}{name.upper()}" in os.environ:
         print_note(f"{PREFIX}{name.upper()} is set in the environment, and counts before {path}.")

@@ -16,7 +16,7 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.models.registry.models import RegisteredModel, Registry, read_registry
 from warehouse.ledger.engine.logs.stages import StageRow, close_rows
-from warehouse.stores.whole_files import SHARED, writing_whole
+from warehouse.stores.whole_files import SHARED, changing, writing_whole
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
@@ -44,23 +44,24 @@ def add_model(
 
     Raises RegistryError for a name that is registered, and for an entry that the registry would refuse; the file is then as it was.
     """
-    known = read_registry(path)
-    if name in known.models and not is_replaced:
-        raise RegistryError(
-            f"{path}: {name} is registered. Give the new model another name; --again replaces the entry."
+    with changing(path):
+        known = read_registry(path)
+        if name in known.models and not is_replaced:
+            raise RegistryError(
+                f"{path}: {name} is registered. Give the new model another name; --again replaces the entry."
+            )
+        content = _load(path)
+        providers = content["providers"]
+        provider_name = _find_provider(providers, provider) or _name_provider(
+            providers, str(entry["organisation"])
         )
-    content = _load(path)
-    providers = content["providers"]
-    provider_name = _find_provider(providers, provider) or _name_provider(
-        providers, str(entry["organisation"])
-    )
-    if provider_name not in providers:
-        providers[provider_name] = dict(provider)
-    former = content["models"].get(name)
-    content["models"][name] = {"provider": provider_name, **entry}
-    if former is not None:
-        _drop_unused(content, former)
-    return _replace(path, content).get(name)
+        if provider_name not in providers:
+            providers[provider_name] = dict(provider)
+        former = content["models"].get(name)
+        content["models"][name] = {"provider": provider_name, **entry}
+        if former is not None:
+            _drop_unused(content, former)
+        return _replace(path, content).get(name)
 
 
 def remove_model(path: Path, name: str) -> None:
@@ -69,11 +70,12 @@ def remove_model(path: Path, name: str) -> None:
     What it answered stays in the ledger and the lake. Raises RegistryError for a name that is not registered, and where
     another entry needs it; the file is then as it was.
     """
-    read_registry(path).get(name)
-    content = _load(path)
-    former = content["models"].pop(name)
-    _drop_unused(content, former)
-    _replace(path, content)
+    with changing(path):
+        read_registry(path).get(name)
+        content = _load(path)
+        former = content["models"].pop(name)
+        _drop_unused(content, former)
+        _replace(path, content)
 
 
 def _drop_unused(content: Any, former: Mapping[str, Any]) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from functools import partial
+from multiprocessing import Barrier
+from multiprocessing.synchronize import Barrier as BarrierType
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +15,9 @@ import pytest
 import yaml
 
 from schemas.errors import RegistryError
-from schemas.settings import HOME_NAME, load_settings
+from schemas.settings import HOME_NAME, TOML_NAME, load_settings
 from tasks.models.registry import add_model, read_registry, remove_model
+from tests.children import start_child
 from tests.deployments.test_cli import invoke
 
 HOME = Path("home")
@@ -160,6 +165,25 @@ def test_a_model_that_sees_is_added_by_command(folder: Path) -> None:
         assert invoke(HOME, "models", "add", name, *at, *words).exit_code == 0
     models = read_registry(load_settings().registry_path).models
     assert (models["eyes"].sees_pictures, models["blind"].sees_pictures) == (True, False)
+
+
+def test_of_two_who_change_a_file_at_once_both_have_changed_it(folder: Path, registry: Path) -> None:
+    """Of two processes that read the same, the second wrote without what the first had added."""
+
+    def change(number: int, reached: BarrierType) -> None:
+        reached.wait()
+        add_model(registry, f"own-{number}", ENTRY, {"base_url": f"http://127.0.0.1:800{number}/v1"})
+        reached.wait()
+        invoke(HOME, "settings", "set", *(("set_size", "300"), ("repeats", "2"))[number])
+
+    for _ in range(3):
+        registry.write_text(REGISTRY)
+        (folder / TOML_NAME).write_text("")
+        reached = Barrier(2)
+        children = [start_child(partial(change, number, reached)) for number in range(2)]
+        assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+        assert set(read_registry(registry).models) == {"lab-1", "own-0", "own-1"}
+        assert set((folder / TOML_NAME).read_text().splitlines()) == {"set_size = 300", "repeats = 2"}
 
 
 def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Path) -> None:

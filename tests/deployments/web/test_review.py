@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
+import pytest
+from sqlalchemy import update
+
+from deployments.web.pages import count_days
 from tasks.questions import QuestionContent
 from tasks.review import close_batch
 from tasks.review.assigning import write_annotator
@@ -15,6 +21,7 @@ from tasks.review.recording import Submission, record
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.tables import reviews
 from warehouse.ledger.review.desk import read_draft
 from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
@@ -228,6 +235,26 @@ def test_today_counts_decisions_of_every_batch_and_days_left_are_shown(desk: Des
     assert "Today 1 of 50" in page
     assert "1 of 3 decided" in page
     assert "30 days left" in page
+
+
+def test_a_day_is_that_of_the_dates_that_are_shown_wherever_the_server_stands(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Days left and what was done today were by another calendar than the date beside them."""
+    now = datetime.now(UTC)
+    chen = desk.sign_in("chen")
+    chen.decide(0, "accept")
+    with desk.ledger.write() as connection:
+        connection.execute(update(reviews).values(decided_at=f"{now:%Y-%m-%d}T00:00:00.000000+00:00"))
+    # So far west that its day began a moment ago.
+    monkeypatch.setenv("TZ", f"AAA{now:%H:%M}")
+    time.tzset()
+    try:
+        assert "Today 1 of 50" in chen.get("/").text
+        assert count_days("2026-12-16T00:00:00.000000+00:00", f"2026-12-15T{now:%H:%M}:59.000000+00:00") == 1
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_who_has_done_the_day_s_share_is_told_to_stop(desk: Desk) -> None:

@@ -473,6 +473,17 @@ def test_another_language_is_refused(season: NamedQuery, tmp_path: Path) -> None
         render_leaderboard(season, tmp_path, language="fr")  # type: ignore[arg-type]
 
 
+def test_a_day_of_a_chart_begins_where_the_page_is_read(season: NamedQuery) -> None:
+    """Without a time it is a day of UTC: in the Americas a release was shown a day early."""
+    drawn = [
+        write_spec(panel.draw("en"))
+        for panel in read_trends(Source(season))
+        if panel.name in ("release", "families") and panel.draw is not None
+    ]
+    days = re.findall(r'"(?:day|month|from)": "([^"]+)"', json.dumps(drawn))
+    assert (len(drawn), len(days) > 60, {day[10:] for day in days}) == (2, True, {"T00:00"})
+
+
 def test_candidates_without_a_release_date_are_not_plotted_against_it(
     odd_season: NamedQuery, odd_page: html.HtmlElement
 ) -> None:

@@ -69,7 +69,12 @@ def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql(
 @pytest.mark.service
 @pytest.mark.parametrize(
     ("state", "said"),
-    [("25006", "may only be read"), ("53100", "disk of its server")],
+    [
+        ("25006", "may only be read"),
+        ("53100", "disk of its server"),
+        ("57014", "QueryCanceled"),
+        ("XX001", "damaged"),
+    ],
 )
 def test_a_server_that_takes_nothing_says_why(postgresql: PostgresqlServer, state: str, said: str) -> None:
     with open_ledger(postgresql.new_ledger_url()) as ledger:

@@ -145,6 +145,26 @@ def test_a_home_of_an_earlier_version_is_given_an_id_once_and_a_kill_in_between_
     assert read_home_id(settings) == after
 
 
+def test_a_home_whose_making_was_killed_before_its_lake_had_a_table_is_made_by_the_same_command(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    open_ledger(settings.ledger_address).close()
+    catalog_of(settings).parent.mkdir()
+    with closing(sqlite3.connect(catalog_of(settings))) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(StoreError, match="Run `proctor init` again"):
+        open_lake(settings, read_only=True)
+
+    # As `proctor init` does.
+    check_stores(settings)
+    open_lake(settings).close()
+    check_stores(settings)
+
+    assert read_home_id(settings) is not None
+    assert list_store_faults(settings) == []
+
+
 FAULTS: dict[str, tuple[Callable[[Settings], Path], Callable[[Path], None], str]] = {
     "no ledger": (ledger_of, Path.unlink, "is missing"),
     "no exam file of the ledger": (exam_of, Path.unlink, "is missing"),

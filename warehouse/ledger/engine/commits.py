@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreAway, StoreError
 from warehouse.ledger.engine.statements import send_statement
@@ -61,6 +61,8 @@ _REFUSALS: Final = {
 _REFUSAL_STATES: Final = {
     "25006": "its server (PostgreSQL) may only be read (default_transaction_read_only is on, or it is a replica)",
     "53100": "the disk of its server (PostgreSQL) is full",
+    "XX001": "a file of its server (PostgreSQL) is damaged",
+    "XX002": "an index of its server (PostgreSQL) is damaged",
 }
 
 
@@ -133,7 +135,11 @@ def raise_if_away(error: BaseException) -> None:
 
 def raise_if_refused(error: BaseException) -> None:
     """Raise StoreError for an error that says why the ledger takes nothing; others pass."""
-    if (cause := explain_refusal(error)) is not None:
+    cause = explain_refusal(error)
+    if cause is None and isinstance(error, OperationalError) and hasattr(error.orig, "sqlstate"):
+        # A time limit, a lock, memory: with SQLite a wrong statement is one of these errors, too.
+        cause = f"its server (PostgreSQL) ended a statement ({type(error.orig).__name__})"
+    if cause is not None:
         raise StoreError(
             f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
         ) from None

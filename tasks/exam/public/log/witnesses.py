@@ -156,7 +156,8 @@ def _tell(witness: Witness, head: PublicSignedHead, settings: Settings) -> Witne
         reason = programs.tell_program(witness.command, f"{head.write_line()}\n".encode())
     else:
         is_new, reason = _add_line(witness.path, head)
-        if not is_new and reason is None:
+        # A kill may have come between the witness and the note of it.
+        if not is_new and reason is None and _is_known(witness, head, settings):
             return WitnessedHead(witness.name, "known")
     if reason is not None:
         return WitnessedHead(witness.name, "failed", reason)

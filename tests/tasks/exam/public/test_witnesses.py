@@ -75,6 +75,20 @@ def test_every_witness_gets_the_head_once_and_a_failure_keeps_it_from_no_other(
     assert check_public_log(world.ledger, world.settings).findings == ()
 
 
+def test_a_head_that_was_given_before_a_kill_is_noted_by_the_next_seal(world: World, tmp_path: Path) -> None:
+    witnesses = read_witnesses([str(tmp_path / "elsewhere.jsonl")], world.settings)
+    seal_public_log(world.ledger, world.settings, witnesses)
+    noted = name_witnesses_file(world.settings)
+    before = json.loads(noted.read_text())
+    # What a kill right after the witness leaves.
+    noted.unlink()
+    seal_public_log(world.ledger, world.settings, witnesses)
+    assert json.loads(noted.read_text()) | {"given_at": before["given_at"]} == before
+    assert [told.outcome for told in seal_public_log(world.ledger, world.settings, witnesses).told] == [
+        "known"
+    ]
+
+
 def test_a_program_that_never_ends_is_stopped(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
