@@ -23,6 +23,13 @@ def new_stores_are_copies() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def empty_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """A lake for all tests of a module that land nothing."""
+    with open_new_lake(Settings(home=tmp_path_factory.mktemp("empty") / "home")) as lake:
+        yield lake
+
+
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
     with open_new_lake(settings) as lake:

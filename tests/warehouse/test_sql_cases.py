@@ -61,7 +61,7 @@ def trial() -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.mark.parametrize("case", CASES, ids=[str(case.relative_to(HERE)) for case in CASES])
 def test_the_query_returns_the_rows_of_its_case(case: Path, trial: duckdb.DuckDBPyConnection) -> None:
     query = find_case_query(case.parent.name)
-    found = run_case(case, trial)
+    (found,) = run_case(case, trial)
     expected: list[dict[str, Any]] = read_yaml(case / "expect.yaml") or []
 
     columns = list(dict.fromkeys(name for row in expected for name in row))
@@ -85,8 +85,7 @@ def test_a_repetition_alone_makes_no_latest_month_where_repetitions_are_left_out
     simulated = {"is_simulated": False, "weights": "{}", "planned_at": "2099-12-01T00:00:00+00:00"}
     row = fill_rows(get_table("editions"), [{**week, **simulated, "landing_unit": "week/1"}])
 
-    alone = run_case(case, trial, without="month")
-    with_it = run_case(
+    alone, with_it = run_case(
         case, trial, lambda connection: insert(connection, "editions", row, "week/1"), without="month"
     )
 
@@ -121,10 +120,10 @@ def test_a_column_that_the_table_does_not_have_is_refused(tmp_path: Path) -> Non
 def run_case(
     case: Path,
     trial: duckdb.DuckDBPyConnection,
-    then: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None,
+    *then: Callable[[duckdb.DuckDBPyConnection], None],
     without: str = "",
-) -> pl.DataFrame:
-    """What the query returns of the case's rows and what `then` adds, a parameter by default."""
+) -> list[pl.DataFrame]:
+    """What the query returns of the case's rows, and again after each of `then`."""
     frames = {
         path.stem: read_rows(BANK if path.stem == BANK.name else get_table(path.stem), path)
         for path in case.glob("*.yaml")
@@ -136,15 +135,9 @@ def run_case(
         }
         frames = made | frames
     # What is published is frozen by the project's own publication of the case's runs.
-    publishes = "runs" in frames and "editions" not in frames
-
-    def prepare(connection: duckdb.DuckDBPyConnection) -> None:
-        if publishes:
-            publish_runs(connection)
-        then(connection)
-
+    prepare = publish_runs if "runs" in frames and "editions" not in frames else lambda _: None
     params = {k: v for k, v in (read_yaml(case / "params.yaml") or {}).items() if k != without}
-    return run_trial(trial, find_case_query(case.parent.name), frames, params, prepare)
+    return run_trial(trial, find_case_query(case.parent.name), frames, params, prepare, *then)
 
 
 def find_case_query(folder: str) -> Query:

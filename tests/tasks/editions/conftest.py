@@ -38,8 +38,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 @pytest.fixture
 def season(settings: Settings, season_home: Path) -> Iterator[Lake]:
     """Two months of six candidates in a lake of its own; nothing is published."""
-    shutil.copytree(season_home / "lake", settings.home / "lake", ignore=shutil.ignore_patterns("*.lock"))
-    remember_data_path(settings)
+    copy_home(season_home, settings)
     with open_lake(settings) as lake:
         yield lake
 

@@ -74,9 +74,10 @@ def test_unread_judgements_above_the_share_name_the_candidate_and_the_count(
 
 
 def test_sittings_of_the_reference_that_were_not_judged_shut_the_gate(
-    season: Lake, settings: Settings
+    season_home: Path, settings: Settings
 ) -> None:
-    july = read_basis(season.read, JULY, EXAMINED_DISCIPLINES)
+    with open_lake(Settings(home=season_home), read_only=True) as lake:
+        july = read_basis(lake.read, JULY, EXAMINED_DISCIPLINES)
     assert set(july.sessions.filter("is_borrowed")["model"]) == {REFERENCE}
     assert shut(july, settings) == {}
     late = replace(july, sessions=july.sessions.with_columns(is_complete=~pl.col("is_borrowed")))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tasks.editions.roots import find_changed_editions, publish_and_keep_root
-from tests.warehouse.lake.kit import remember_data_path
+from tests.fresh import copy_home
 from warehouse.lake import open_lake
 from warehouse.lake.upkeep import check_landings, read_unit
 from warehouse.ledger.engine.logs.public_log import read_public_entries
@@ -65,8 +64,7 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake
 def test_a_killed_publication_is_whole_or_nothing_and_goes_on(
     settings: Settings, season_home: Path, moment: str, warm_python: str
 ) -> None:
-    shutil.copytree(season_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
-    remember_data_path(settings)
+    copy_home(season_home, settings)
     code = PUBLISH.format(moment=MOMENTS[moment])
     done = subprocess.run([warm_python, "-c", code, str(settings.home), JUNE], cwd=ROOT, env=os.environ)
     assert done.returncode == -signal.SIGKILL

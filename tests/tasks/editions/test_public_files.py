@@ -215,7 +215,7 @@ def test_missing_disciplines_and_unanswered_questions_are_computed_as_they_are_d
 
 
 def test_publishing_again_changes_nothing_and_a_kill_is_mended(
-    season: Lake, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    published: Lake, settings: Settings, published_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(*_: object) -> None:
         raise KeyboardInterrupt
@@ -223,33 +223,25 @@ def test_publishing_again_changes_nothing_and_a_kill_is_mended(
     with monkeypatch.context() as broken:
         broken.setattr(roots, "add_edition_entry", die)
         with pytest.raises(KeyboardInterrupt):
-            publish(season, settings, JUNE)
+            publish(published, settings, JUNE)
     assert read_entries(settings, JUNE) == []
     folder = settings.home / "public"
     before = (folder / "editions" / f"{JUNE}-1" / "edition.json").read_bytes()
 
-    publish(season, settings, JUNE)
+    publish(published, settings, JUNE)
     (body,) = read_entries(settings, JUNE)
     assert body["files"]["edition.json"] == hashlib.sha256(before).hexdigest()
-    assert body["edition"] == f"{JUNE}/1"
+    assert (body["edition"], body["revision"], body["replaces"]) == (f"{JUNE}/1", 1, None)
+    edition, sessions = read_folder(settings, f"{JUNE}-1")
+    theirs = published_home / "public" / "editions" / f"{JUNE}-1" / "edition.json"
+    assert (edition, len(sessions)) == (json.loads(theirs.read_text()), 36)
     head = json.loads((folder / "heads.jsonl").read_text().splitlines()[-1])
     assert head["number"] == len((folder / "log.jsonl").read_text().splitlines())
     public = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
     assert json.loads(public[folder / "log.jsonl"].splitlines()[-1])["body"] == body
 
-    publish(season, settings, JUNE)
-    assert {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()} == public
-
-
-def test_an_edition_older_than_the_public_log_gets_its_entry(
-    published: Lake, settings: Settings, published_home: Path
-) -> None:
     publish(published, settings, JUNE)
-    (body,) = read_entries(settings, JUNE)
-    edition, sessions = read_folder(settings, f"{JUNE}-1")
-    theirs = published_home / "public" / "editions" / f"{JUNE}-1" / "edition.json"
-    assert edition == json.loads(theirs.read_text())
-    assert (body["revision"], body["replaces"], len(sessions)) == (1, None, 36)
+    assert {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()} == public
 
 
 def test_stars_that_are_not_those_that_were_frozen_are_not_published(

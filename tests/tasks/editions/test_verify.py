@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from schemas.settings import Settings
 from tasks.editions.roots import find_changed_editions, publish_and_keep_root
-from tests.warehouse.lake.kit import remember_data_path
+from tests.fresh import copy_home
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine.ledger import Ledger
@@ -23,8 +22,7 @@ SESSION, OTHER = (f"{JUNE}/east-7b/zero_shot/{repeat}" for repeat in (1, 2))
 
 @pytest.fixture
 def ledger(settings: Settings, published_home: Path) -> Iterator[Ledger]:
-    shutil.copytree(published_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
-    remember_data_path(settings)
+    copy_home(published_home, settings)
     with open_ledger(settings.ledger_address) as opened:
         yield opened
 

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -211,19 +212,13 @@ def compute_chances(truths: Sequence[str | None]) -> list[Fraction]:
     ]
 
 
-@pytest.mark.parametrize("others", range(4))
-@pytest.mark.parametrize("true", range(4))
-@pytest.mark.parametrize("false", range(5))
-def test_slots_hold_each_question_as_often_as_the_rule_in_words_draws_it(
-    others: int, true: int, false: int
-) -> None:
-    truths = [None] * others + ["true"] * true + ["false"] * false
-    if not truths:
-        return
-    weights = weigh_questions(truths)
-    assert [Fraction(weight, sum(weights)) for weight in weights] == compute_chances(truths)
-    # No more slots than it takes.
-    assert math.gcd(*weights) == 1
+def test_slots_hold_each_question_as_often_as_the_rule_in_words_draws_it() -> None:
+    for others, true, false in [*product(range(4), range(4), range(5))][1:]:
+        truths = [None] * others + ["true"] * true + ["false"] * false
+        weights = weigh_questions(truths)
+        assert [Fraction(weight, sum(weights)) for weight in weights] == compute_chances(truths), truths
+        # No more slots than it takes.
+        assert math.gcd(*weights) == 1, truths
 
 
 # --- secrets --------------------------------------------------------------------------------------------------------

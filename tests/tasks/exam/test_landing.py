@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +36,12 @@ from tests.tasks.exam.world import (
 )
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log, organisations
 from warehouse.ledger.money import calls
 from warehouse.ledger.trust import access
+
+STYLES = ("zero_shot", "few_shot")
 
 
 def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
@@ -61,15 +66,25 @@ class RecordingClient(AnsweringClient):
         return reply
 
 
-@pytest.fixture
-def sat(ledger: Ledger, tmp_path: Path) -> World:
-    """Alpha, its two styles and the reference's: alpha has sat, the reference has not yet."""
-    settings = make_settings(tmp_path / "home", prompt_styles=("zero_shot", "few_shot"))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A closed world of which alpha has sat both styles, and the reference none; only copied."""
+    settings = make_settings(tmp_path_factory.mktemp("sat") / "home", prompt_styles=STYLES)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     bank = make_bank()
-    world = World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
-    run(world, "alpha")
+    with open_ledger(settings.ledger_address) as ledger:
+        world = World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
+        run(world, "alpha")
     return world
+
+
+@pytest.fixture
+def sat(made: World, tmp_path: Path) -> Iterator[World]:
+    """Such a world of its own."""
+    settings = make_settings(tmp_path / "home", prompt_styles=STYLES)
+    shutil.copytree(made.settings.home, settings.home)
+    with open_ledger(settings.ledger_address) as ledger:
+        yield replace(made, ledger=ledger, settings=settings)
 
 
 def run(world: World, model: str) -> None:

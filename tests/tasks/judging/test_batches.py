@@ -17,9 +17,9 @@ from schemas.settings import Settings
 from tasks.judging.summary import JudgingSummary
 from tasks.judging.task import JudgingChoices, judge_collected
 from tasks.running import Progress
-from tests.fresh import open_new_lake
-from tests.tasks.judging.test_unparsed import MUTE, QUESTIONS, SOUND, land_session
-from warehouse.lake import Lake
+from tests.fresh import copy_home
+from tests.tasks.judging.test_unparsed import MUTE, QUESTIONS, SOUND, make_home
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -48,7 +48,7 @@ HARSH = {"kind": "judge", "unparsed": 0.4}
 
 
 class Room:
-    """Two landed sessions, two judges that take batches, and the means to ask them."""
+    """A landed session, two judges that take batches, and the means to ask them."""
 
     def __init__(self, ledger: Ledger, lake: Lake, settings: Settings, server: RunningServer) -> None:
         self.ledger, self.lake, self.settings, self.server = ledger, lake, settings, server
@@ -76,16 +76,16 @@ def open_room(
 ) -> Iterator[Room]:
     settings = Settings(home=folder, judges=("first-judge",), batch_poll_s=0.05, budget_usd=1.0)
     models = {name.replace("_", "-"): profile for name, profile in judges.items()}
+    copy_home(make_home(), settings)
+    settings.registry_path.write_text(REGISTRY, "utf-8")
     with (
         open_ledger(settings.ledger_address) as ledger,
-        open_new_lake(settings) as lake,
+        open_lake(settings) as lake,
         start_model_server(
             parse_profile({"seed": "test", "batches": batches or {}, "models": models}), b""
         ) as server,
     ):
-        settings.registry_path.write_text(REGISTRY, "utf-8")
         monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        land_session(lake)
         yield Room(ledger, lake, settings, server)
 
 

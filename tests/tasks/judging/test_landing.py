@@ -17,10 +17,9 @@ from tasks.judging import judge as judging
 from tasks.judging import prompts
 from tasks.judging.landing import judge_landed
 from tasks.running import Progress
-from tests.fresh import open_new_lake
-from tests.tasks.judging.simulated_run import make_full_bank
+from tests.fresh import copy_home, open_new_lake
+from tests.tasks.judging.test_unparsed import land_session
 from tests.tasks.models.simulation import start_server
-from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.first_form import unpack_first_home
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Lake, open_lake
@@ -48,17 +47,26 @@ class Room(NamedTuple):
             return asyncio.run(judge_landed(self.ledger, self.lake, self.settings, run_id, progress)).judged
 
 
+@pytest.fixture(scope="module")
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed home with a session that nobody has judged; only copied."""
+    settings = Settings(home=tmp_path_factory.mktemp("landed") / "home")
+    with open_new_lake(settings) as lake:
+        land_session(lake, questions=2)
+    return settings.home
+
+
 @pytest.fixture
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    """A home with a session that nobody has judged, and a judge that answers."""
+def room(landed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    """Such a home of its own, and a judge that answers."""
     settings = Settings(home=tmp_path / "home")
+    copy_home(landed, settings)
     with (
         open_ledger(settings.ledger_address) as ledger,
-        open_new_lake(settings) as lake,
+        open_lake(settings) as lake,
         start_server(b"", judge={"kind": "judge"}) as server,
     ):
         monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        land_run(lake)
         yield Room(settings, ledger, lake, server)
 
 
@@ -107,7 +115,7 @@ def test_a_new_judge_does_not_pay_for_what_was_published_before_it_came(room: Ro
     edition = {"edition_id": "run-1/1", "run_id": "run-1", "month": "2026-10", "is_simulated": True}
     table = get_table("editions")
     room.lake.land("editions", "run-1/1", fill_rows(table, [edition]).drop("landing_unit"))
-    land_run(room.lake, "s2")
+    land_session(room.lake, "s2", questions=2)
     newcomer = (
         "is_open: false}\n  newcomer: {provider: simulated, endpoint_model: judge, organisation: Lab,"
         " roles: [judge], is_open: false"
@@ -122,56 +130,24 @@ def test_one_run_is_judged_by_one_entry_of_the_registry(room: Room) -> None:
     assert room.judge(entry=first) == 2
     # All of it is judged already: who judges other runs may have changed.
     assert room.judge(entry=other) == 0
-    land_run(room.lake, "s2")
+    land_session(room.lake, "s2", questions=2)
     for changed in (other, f"endpoint_model: judge-2, {first}"):
         with pytest.raises(RegistryError, match="judge has judged 1 sessions of run run-1 by another entry"):
             room.judge(entry=changed)
     # Its answers are those of the first, and its calls, too: they are paid for once, and told as the same.
     assert room.judge(entry=first) == 2
-    land_run(room.lake, "s3")
+    land_session(room.lake, "s3", questions=2)
     assert room.judge(entry=first) == 2
     assert room.server.state.requests == {"judge": 2}
 
 
-def test_who_sat_a_run_before_it_became_a_judge_judges_none_of_it(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home")
-    with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
-        settings.registry_path.write_text(REGISTRY.replace("  judge:", "  sim:"), "utf-8")
-        land_run(lake)
-        progress = Progress("judge: responses")
-        with pytest.raises(UsageError, match="sim sat run run-1, and would judge its own answers"):
-            asyncio.run(judge_landed(ledger, lake, settings, "run-1", progress))
-        assert asyncio.run(judge_landed(ledger, lake, settings, None, progress)).judges == []
-
-
-def land_run(lake: Lake, session_id: str = "s1") -> None:
-    """A closed session of two answered questions."""
-    bank = make_full_bank(2).to_dicts()
-    common = {
-        "run_id": "run-1",
-        "session_id": session_id,
-        "model": "sim",
-        "month": "2026-10",
-        "is_simulated": True,
-    }
-    lineages = [{"question_uuid": row["question_uuid"], "lineage_uuid": row["question_uuid"]} for row in bank]
-    rows: dict[str, list[dict[str, object]]] = {
-        "sessions": [common | {"status": "closed", "question_count": 2, "answered_count": 2}],
-        "allocations": [
-            {"run_id": "run-1", "session_id": session_id, "month": "2026-10", "seq": seq, **lineage}
-            for seq, lineage in enumerate(lineages, start=1)
-        ],
-        "responses": [
-            common
-            | lineage
-            | {"seq": seq, "bank_version": 1, "response": "正确。", "answer_status": "answered"}
-            for seq, lineage in enumerate(lineages, start=1)
-        ],
-    }
-    own = [row | {"lineage_uuid": row["question_uuid"]} for row in bank]
-    land_bank_rows(lake, fill_rows(BANK, own).drop("landing_unit"))
-    for name, given in rows.items():
-        lake.land(name, session_id, fill_rows(get_table(name), given).drop("landing_unit"))
+def test_who_sat_a_run_before_it_became_a_judge_judges_none_of_it(room: Room) -> None:
+    settings, ledger, lake, _ = room
+    settings.registry_path.write_text(REGISTRY.replace("  judge:", "  sim:"), "utf-8")
+    progress = Progress("judge: responses")
+    with pytest.raises(UsageError, match="sim sat run run-1, and would judge its own answers"):
+        asyncio.run(judge_landed(ledger, lake, settings, "run-1", progress))
+    assert asyncio.run(judge_landed(ledger, lake, settings, None, progress)).judges == []
 
 
 def test_another_wording_makes_other_units() -> None:

@@ -277,25 +277,18 @@ TABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "stars", "reason"), READABLE)
-def test_stars_and_reason_are_read_in_every_form_that_judges_use(
-    text: str, stars: int, reason: str | None
-) -> None:
-    parsed = parse_judgement(text)
-    assert parsed.stars == stars
-    assert reason is None or parsed.reason == reason
+def test_stars_and_reason_are_read_in_every_form_that_judges_use() -> None:
+    for text, stars, reason in READABLE:
+        parsed = parse_judgement(text)
+        assert (parsed.stars, reason is None or parsed.reason == reason) == (stars, True), text
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
-def test_what_names_no_stars_other_stars_or_several_is_unparsed(text: str) -> None:
-    assert parse_judgement(text).stars is None
+def test_what_names_no_stars_other_stars_or_several_is_unparsed() -> None:
+    assert [text for text in UNREADABLE if parse_judgement(text).stars is not None] == []
 
 
-@pytest.mark.parametrize(("speaker", "text", "stars"), TABLE)
-def test_a_verdict_is_the_judges_own_and_a_candidates_words_neither_give_nor_cost_one(
-    speaker: str, text: str, stars: int | None
-) -> None:
-    assert parse_judgement(text).stars == stars, speaker
+def test_a_verdict_is_the_judges_own_and_a_candidates_words_neither_give_nor_cost_one() -> None:
+    assert [row for row in TABLE if parse_judgement(row[1]).stars != row[2]] == []
 
 
 @pytest.mark.parametrize("piece", ["{", '{"', "{}", '{"a":', "3 stars ", '{"stars": 3} the answer '])

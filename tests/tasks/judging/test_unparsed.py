@@ -80,7 +80,7 @@ def open_room(
     """The room in a home of its own: a copy of `closed`, or of one where nothing was judged."""
     settings = Settings(home=tmp_path / "home", judges=judges)
     servers = {name.replace("_", "-"): profile for name, profile in profiles.items()}
-    copy_home(closed or _make_home(), settings)
+    copy_home(closed or make_home(), settings)
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
@@ -91,7 +91,7 @@ def open_room(
 
 
 @cache
-def _make_home() -> Path:
+def make_home() -> Path:
     """A home with the session landed, made once in each worker; only copied."""
     settings = Settings(home=Path(_FOLDER.name) / "home")
     with open_ledger(settings.ledger_address), open_new_lake(settings) as lake:
@@ -104,8 +104,12 @@ def _make_home() -> Path:
 _FOLDER = tempfile.TemporaryDirectory(prefix="proctor-unparsed-")
 
 
-def land_session(lake: Lake, session_id: str = "s1", answered: int = QUESTIONS) -> None:
-    bank = make_full_bank(QUESTIONS).to_dicts()
+def land_session(
+    lake: Lake, session_id: str = "s1", answered: int | None = None, questions: int = QUESTIONS
+) -> None:
+    """A closed session of so many questions, all answered or the first ones."""
+    answered = questions if answered is None else answered
+    bank = make_full_bank(questions).to_dicts()
     common = {
         "run_id": "run-1",
         "session_id": session_id,
@@ -117,7 +121,7 @@ def land_session(lake: Lake, session_id: str = "s1", answered: int = QUESTIONS) 
     rows: dict[str, list[dict[str, object]]] = {
         "bank": [row | {"lineage_uuid": row["question_uuid"]} for row in bank],
         "runs": [common | {"status": "closed"}],
-        "sessions": [common | {"status": "closed", "question_count": QUESTIONS, "answered_count": answered}],
+        "sessions": [common | {"status": "closed", "question_count": questions, "answered_count": answered}],
         "allocations": [
             {"run_id": "run-1", "session_id": session_id, "month": "2026-10", "seq": seq, **lineage}
             for seq, lineage in enumerate(lineages, start=1)

@@ -33,16 +33,23 @@ def run_trial(
     frames: Mapping[str, pl.DataFrame],
     params: Mapping[str, object],
     prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None,
-) -> pl.DataFrame:
-    """The query's rows when tables hold `frames` (all columns) and what `prepare` adds."""
+    *then: Callable[[duckdb.DuckDBPyConnection], None],
+) -> list[pl.DataFrame]:
+    """The query's rows where tables hold `frames` and `prepare` was done, and after each `then`.
+
+    The frames have all columns.
+    """
     connection.execute("BEGIN")
     try:
         for name, frame in frames.items():
             connection.register("trial_rows", frame.to_arrow())
             connection.execute(f"INSERT INTO {quote_name(name)} BY NAME SELECT * FROM trial_rows")
             connection.unregister("trial_rows")
-        prepare(connection)
-        values = bind_parameters(query, params)
-        return (connection.execute(query.body, values) if values else connection.execute(query.body)).pl()
+        values, found = bind_parameters(query, params), []
+        for change in (prepare, *then):
+            change(connection)
+            asked = connection.execute(query.body, values) if values else connection.execute(query.body)
+            found.append(asked.pl())
+        return found
     finally:
         connection.execute("ROLLBACK")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from schemas.settings import Settings
 from schemas.tables import TABLES, get_table
 from tests.benchmarks.history_rows import History, land_month, publish_month
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, open_new_lake
 from warehouse.lake import Lake, open_lake, open_narrow_lake
 from warehouse.lake.reading import LakeReader, find_query
 from warehouse.lake.reading.months import find_values, list_frozen
@@ -56,7 +55,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def lake(made: Path, tmp_path: Path) -> Iterator[Lake]:
-    with open_lake(Settings(home=Path(shutil.copytree(made, tmp_path / "home")))) as opened:
+    settings = Settings(home=tmp_path / "home")
+    copy_home(made, settings)
+    with open_lake(settings) as opened:
         yield opened
 
 

@@ -110,10 +110,10 @@ def test_its_views_are_those_of_this_version(lake: Lake) -> None:
     assert views == {*read_queries("marts"), *read_queries("staging")}
 
 
-def test_opening_again_changes_nothing(settings: Settings) -> None:
-    with open_lake(settings) as lake:
+def test_opening_again_changes_nothing(brought_up: Settings) -> None:
+    with open_lake(brought_up) as lake:
         first = lake.query("select max(snapshot_id) from ducklake_snapshots('exam')").item()
-    with open_lake(settings) as lake:
+    with open_lake(brought_up) as lake:
         assert lake.query("select max(snapshot_id) from ducklake_snapshots('exam')").item() == first
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 import pytest
@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from schemas.settings import Settings
 from tests.benchmarks.history_rows import History, land_month, publish_month
-from tests.fresh import copy_home, open_new_lake
+from tests.fresh import open_new_lake
 from tests.hunts import some, tries
 from warehouse.lake import Lake, held, hold_rows, open_lake
 from warehouse.lake.reading import list_runnable_queries
@@ -21,22 +21,30 @@ pytestmark = pytest.mark.slow
 MONTHS = ("2025-01", "2025-02")
 
 
-@pytest.fixture(scope="module")
-def first_month(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed home with one month; copied."""
-    settings = Settings(home=tmp_path_factory.mktemp("held") / "home")
-    with open_new_lake(settings) as lake:
-        build_months(lake, 1)
-    return settings.home
+class Built(NamedTuple):
+    """Two months, and the months that queries saw of one who had begun before the second came."""
+
+    lake: Lake
+    seen: list[list[str]]
+    seen_later: list[list[str]]
 
 
 @pytest.fixture(scope="module")
-def months(first_month: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
-    settings = Settings(home=tmp_path_factory.mktemp("held") / "home")
-    copy_home(first_month, settings)
-    with open_lake(settings) as lake:
-        build_months(lake, 2, after=1)
-        yield lake
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
+    settings, history = Settings(home=tmp_path_factory.mktemp("held") / "home"), History(3, 30)
+    with open_new_lake(settings) as writer:
+        build_month(writer, history, 0)
+        with open_lake(settings, read_only=True) as lake:
+            with hold_rows(lake) as rows:
+                build_month(writer, history, 1)
+                seen = list_months(rows)
+            seen_later = list_months(lake)
+        yield Built(writer, seen, seen_later)
+
+
+@pytest.fixture(scope="module")
+def months(built: Built) -> Lake:
+    return built.lake
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +52,15 @@ def alone(months: Lake) -> dict[str, pl.DataFrame]:
     return ask(months)
 
 
-def build_months(lake: Lake, count: int, *, after: int = 0) -> None:
-    history = History(3, 30)
-    for number, month in enumerate(MONTHS[:count]):
-        frames = history.list_frames(number, month)
-        if number >= after:
-            land_month(lake, frames, datetime(2026, 1, 1, tzinfo=UTC))
-            publish_month(lake, lake.settings, month, is_equated=False)
+def build_month(lake: Lake, history: History, number: int) -> None:
+    land_month(lake, history.list_frames(number, MONTHS[number]), datetime(2026, 1, 1, tzinfo=UTC))
+    publish_month(lake, lake.settings, MONTHS[number], is_equated=False)
+
+
+def list_months(rows: held.HeldRows | Lake) -> list[list[str]]:
+    """Of the editions, the latest first, and of the history."""
+    editions, history = rows.run_named("editions_published"), rows.run_named("leaderboard_history")
+    return [editions["month"].to_list(), sorted(history["month"].unique())]
 
 
 def ask(rows: held.HeldRows | Lake) -> dict[str, pl.DataFrame]:
@@ -81,14 +91,6 @@ def test_every_query_gives_the_rows_that_it_gives_alone(
         assert_frame_equal(together[name].sort(by), frame.sort(by))
 
 
-def test_all_see_the_lake_as_it_was_when_the_block_began(first_month: Path, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home")
-    copy_home(first_month, settings)
-    with open_lake(settings) as writer, open_lake(settings, read_only=True) as lake:
-        with hold_rows(lake) as rows:
-            build_months(writer, 2, after=1)
-            assert rows.run_named("editions_published")["month"].to_list() == [MONTHS[0]]
-            assert rows.run_named("leaderboard_history")["month"].unique().to_list() == [MONTHS[0]]
-
-        assert lake.run_named("editions_published")["month"].to_list() == [MONTHS[1], MONTHS[0]]
-        assert sorted(lake.run_named("leaderboard_history")["month"].unique()) == list(MONTHS)
+def test_all_see_the_lake_as_it_was_when_the_block_began(built: Built) -> None:
+    assert built.seen == [[MONTHS[0]]] * 2
+    assert built.seen_later == [[MONTHS[1], MONTHS[0]], list(MONTHS)]

@@ -60,10 +60,10 @@ def test_every_table_exists_from_the_first_day_with_its_comments(settings: Setti
         assert all(grains[table.name].startswith(table.grain) for table in TABLES.values())
 
 
-def test_every_mart_and_staging_query_is_a_view_with_its_question(lake: Lake) -> None:
+def test_every_mart_and_staging_query_is_a_view_with_its_question(empty_lake: Lake) -> None:
     queries = {**read_queries("marts"), **read_queries("staging")}
     comments = dict(
-        lake.query(
+        empty_lake.query(
             "SELECT view_name, comment FROM duckdb_views() WHERE database_name = 'exam' AND NOT internal"
         ).rows()
     )
@@ -253,7 +253,7 @@ def test_a_unit_without_rows_is_remembered_as_landed(lake: Lake) -> None:
     assert lake.land("reviews", "batch-1", get_table("reviews").frame([])).is_unchanged
 
 
-def test_a_frame_that_is_not_the_tables_is_refused(lake: Lake) -> None:
+def test_a_frame_that_is_not_the_tables_is_refused(empty_lake: Lake) -> None:
     for frame, named in (
         (session_frame(1).drop("month"), "missing columns ['month']"),
         (session_frame(1).with_columns(colour=pl.lit("red")), "unknown columns ['colour']"),
@@ -264,11 +264,11 @@ def test_a_frame_that_is_not_the_tables_is_refused(lake: Lake) -> None:
         ),
     ):
         with pytest.raises(ContractError, match=re.escape(named)):
-            lake.land("sessions", "s", frame)
-        assert lake.units("sessions") == set()
+            empty_lake.land("sessions", "s", frame)
+        assert empty_lake.units("sessions") == set()
     frame = question_frame([make_question(1)]).with_columns(marks=pl.lit(float("nan")))
     with pytest.raises(ContractError, match="column marks holds NaN") as refusal:
-        lake.land("questions", "d", frame)
+        empty_lake.land("questions", "d", frame)
     assert SECRET_STEM not in str(refusal.value)
 
 
@@ -284,9 +284,9 @@ def test_harmless_differences_of_type_are_cast(lake: Lake) -> None:
     assert row == (1, None, datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def test_landings_and_quarantine_are_written_by_landings_alone(lake: Lake) -> None:
+def test_landings_and_quarantine_are_written_by_landings_alone(empty_lake: Lake) -> None:
     with pytest.raises(ContractError, match="landings"):
-        lake.land("landings", "x", get_table("landings").frame([]))
+        empty_lake.land("landings", "x", get_table("landings").frame([]))
 
 
 def test_a_missing_lake_names_the_command_that_creates_it(settings: Settings) -> None:
@@ -535,30 +535,30 @@ def test_a_query_takes_named_parameters_of_every_plain_kind(lake: Lake) -> None:
     assert lake.query("SELECT 2-$less AS n, 2-$part AS f", {"less": -1, "part": -0.5}).rows() == [(3, 2.5)]
 
 
-def test_a_name_in_a_text_a_comment_or_a_quoted_name_is_no_parameter(lake: Lake) -> None:
+def test_a_name_in_a_text_a_comment_or_a_quoted_name_is_no_parameter(empty_lake: Lake) -> None:
     sql = r"""
         SELECT '''$x' AS a, E'\'$x' AS b, $$'$x$$ AS c, $q$"$x$q$ AS d, $x AS "$x" -- $x '
         /* $x " */
     """
-    rows = lake.query(sql, {"x": 1}).rows(named=True)
+    rows = empty_lake.query(sql, {"x": 1}).rows(named=True)
     assert rows == [{"a": "'$x", "b": "'$x", "c": "'$x", "d": '"$x', "$x": 1}]
     wrong: list[dict[str, object]] = [{}, {"y": 1}, {"x": 1, "y": 1}]
     for given in wrong:
         with pytest.raises(StoreError, match="parameters"):
-            lake.query(sql, given)
+            empty_lake.query(sql, given)
 
 
 @pytest.mark.parametrize(
     "wrong", ["SELECT $x, nonsense FROM sessions", "SELEC $x", "SELECT $x FROM nonsense"]
 )
-def test_an_error_about_a_statement_quotes_no_value_of_a_parameter(lake: Lake, wrong: str) -> None:
+def test_an_error_about_a_statement_quotes_no_value_of_a_parameter(empty_lake: Lake, wrong: str) -> None:
     for is_held in (False, True):
-        held = lake.read_transaction() if is_held else nullcontext()
+        held = empty_lake.read_transaction() if is_held else nullcontext()
         with held, pytest.raises(UsageError, match=r"nonsense|SELEC \$x") as failure:
-            lake.query(wrong, {"x": SECRET_STEM})
+            empty_lake.query(wrong, {"x": SECRET_STEM})
         assert SECRET_STEM not in str(failure.value)
     with pytest.raises(UsageError, match="can only be applied to lists") as failure:
-        lake.query("SELECT unnest($x)", {"x": SECRET_STEM})
+        empty_lake.query("SELECT unnest($x)", {"x": SECRET_STEM})
     assert SECRET_STEM not in str(failure.value)
 
 
@@ -612,9 +612,9 @@ def test_landing_and_reading_import_neither_pandas_nor_scipy_nor_great_expectati
     assert found.stdout.strip() == "set()"
 
 
-def test_the_lake_keeps_every_type_of_the_contract(lake: Lake) -> None:
+def test_the_lake_keeps_every_type_of_the_contract(empty_lake: Lake) -> None:
     found = dict(
-        lake.query(
+        empty_lake.query(
             "SELECT table_name || '.' || column_name, data_type FROM duckdb_columns() WHERE database_name = 'exam'"
         ).rows()
     )

@@ -187,14 +187,14 @@ def test_no_name_is_of_two_queries_or_of_a_query_and_a_table() -> None:
     assert sorted(name for name in set(named) if named.count(name) > 1) == []
 
 
-def test_a_select_from_an_analysis_names_the_view_to_select_from(lake: Lake) -> None:
+def test_a_select_from_an_analysis_names_the_view_to_select_from(empty_lake: Lake) -> None:
     with pytest.raises(
         UsageError,
         match=r"leaderboard is an analysis.*`proctor sql leaderboard`.*: current_editions, edition_marks, leaderboards\.",
     ):
-        run_statement(lake, "SELECT * FROM leaderboard")
+        run_statement(empty_lake, "SELECT * FROM leaderboard")
     with pytest.raises(UsageError, match="leaderbord does not exist"):
-        run_statement(lake, "SELECT * FROM leaderbord")
+        run_statement(empty_lake, "SELECT * FROM leaderbord")
 
 
 def test_views_come_after_those_they_read_and_a_circle_is_refused() -> None:
@@ -237,18 +237,6 @@ def test_a_changed_mart_changes_its_view(
         read_queries.cache_clear()
 
 
-def test_a_statement_that_reads_is_run(lake: Lake) -> None:
-    lake.land("sessions", "s", session_frame(2))
-
-    assert run_statement(lake, "FROM sessions SELECT count(*)").item() == 2
-    assert (
-        run_statement(lake, "SELECT count(*) FROM sessions WHERE month = $m;", {"m": "2026-01"}).item() == 2
-    )
-    assert "session_id" in run_statement(lake, "DESCRIBE sessions")["column_name"]
-    assert not run_statement(lake, "EXPLAIN SELECT 1").is_empty()
-    assert "runs" in run_statement(lake, "SHOW TABLES")["name"]
-
-
 REFUSED = (
     ("DELETE FROM sessions", "found DELETE"),
     ("INSERT INTO sessions SELECT * FROM sessions", "found INSERT"),
@@ -264,8 +252,16 @@ REFUSED = (
 )
 
 
-def test_a_statement_that_writes_or_is_not_one_is_refused(lake: Lake) -> None:
+def test_a_statement_that_reads_is_run_and_one_that_writes_or_is_none_is_refused(lake: Lake) -> None:
     lake.land("sessions", "s", session_frame(2))
+
+    assert run_statement(lake, "FROM sessions SELECT count(*)").item() == 2
+    assert (
+        run_statement(lake, "SELECT count(*) FROM sessions WHERE month = $m;", {"m": "2026-01"}).item() == 2
+    )
+    assert "session_id" in run_statement(lake, "DESCRIBE sessions")["column_name"]
+    assert not run_statement(lake, "EXPLAIN SELECT 1").is_empty()
+    assert "runs" in run_statement(lake, "SHOW TABLES")["name"]
     for statement, complaint in REFUSED:
         with pytest.raises(UsageError, match=complaint):
             run_statement(lake, statement)

@@ -68,12 +68,11 @@ def test_the_query_and_the_command_agree_to_the_ninth_place(seed: int) -> None:
     )
     reviews = pl.DataFrame([key | {"decision": one.decision} for key, one in zip(keys, votes, strict=True)])
     with connect_trial() as trial:
-        found = run_trial(
+        (found,) = run_trial(
             trial,
             find_query("review_agreement"),
             {"review_assignments": assignments, "reviews": reviews},
             {"batch_id": None},
-            lambda _: None,
         )
     in_sql = {(row["scope"], row["name"]): row for row in found.to_dicts()}
     expected = [row for row in compute_review_agreement(votes) if row.scope != "annotator" and row.pair_count]

@@ -51,7 +51,7 @@ def test_many_rows_are_hashed_in_parts_as_if_all_at_once(
     columns: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(frames, "_LINES_AT_ONCE", 50)
-    rows = make_rows(2_000, columns, seed=1)
+    rows = make_rows(700, columns, seed=1)
     shuffled = rows.sample(fraction=1.0, shuffle=True, seed=2)
     coded = shuffled.with_columns(
         pl.selectors.string().cast(pl.Categorical), pl.selectors.integer().cast(pl.Int32)

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -144,14 +144,21 @@ with ledger:
         with ledger.write():
             pass
 """
-    for kind in ("async", "writer", "plain"):
-        with subprocess.Popen(
-            [sys.executable, "-c", program, kind], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env=os.environ | {"PROCTOR_STORE_WAIT_S": "600", "PROCTOR_HOME": str(tmp_path)},
-        ) as process:  # fmt: skip
+    with ExitStack() as stack:
+        started = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", program, kind], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                    env=os.environ | {"PROCTOR_STORE_WAIT_S": "600", "PROCTOR_HOME": str(tmp_path)},
+                )
+            )
+            for kind in ("async", "writer", "plain")
+        ]  # fmt: skip
+        for process in started:
             assert process.stdout is not None
             assert process.stdout.readline() == "begun\n"
-            time.sleep(1.0)
+        time.sleep(1.0)
+        for process in started:
             assert process.poll() is None
             process.send_signal(signal.SIGINT)
             process.wait(60)

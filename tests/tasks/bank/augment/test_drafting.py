@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from tasks.bank.augment.drafting import draft_variants, name_variant_batch
 from tasks.bank.augment.landing import SettledSummary, count_failed, land_variants, settle_variant_batches
 from tasks.bank.augment.model_variants import VariantsIncomplete
 from tasks.models.registry import RegisteredModel
+from tests.fresh import copy_home
 from tests.tasks.bank.augment.conftest import make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from tests.tasks.review.conftest import LATER, add_annotators, give, make_submission
@@ -114,7 +114,7 @@ def bench(
 ) -> Iterator[Bench]:
     monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
     settings = Settings(home=tmp_path / "home", variant_sample_share=0.2)
-    shutil.copytree(template, settings.home)
+    copy_home(template, settings)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         yield Bench(settings, ledger, lake, server)
 
@@ -254,7 +254,7 @@ def kill_and_continue(
     found: list[pl.DataFrame] = []
     for name in ("undisturbed", "killed"):
         settings = Settings(home=folder / name, call_concurrency=2)
-        shutil.copytree(template, settings.home)
+        copy_home(template, settings)
         with (
             start_server(writer={"kind": "generator", "latency_ms": 4.0}) as server,
             open_ledger(settings.ledger_address) as ledger,

@@ -232,7 +232,7 @@ class History:
 
     def sit(self, run: str, *names: str) -> set[str]:
         """The lineages of what these candidates sit in a run on the latest version."""
-        lake_home = make_settings(self.folder / f"lake-{run}")
+        lake_home = make_settings(self.folder / "lake")
         with open_lake(lake_home) as lake:
             land_bank_rows(lake, pl.concat(self.versions))
             drawn = sit(self.ledger, self.settings, LakeRows(lake), run, list(names))

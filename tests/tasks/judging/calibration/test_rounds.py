@@ -82,22 +82,19 @@ def test_a_draw_takes_as_many_of_each_candidate_once_and_its_workbook_is_blind(
         draw_calibration(ledger, lake, DrawRequest("trial", "first", 3, 120, PEOPLE))
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
+def test_what_cannot_be_drawn_is_one_sentence(room: Room) -> None:
+    _, ledger, lake = room
+    for change, says in (
         ({"run_id": "run-1999-01"}, "There is no run 'run-1999-01'"),
         ({"raters": ("ann",)}, "At least two people"),
         ({"raters": ("ann", "nobody")}, "'nobody' is no active user"),
         ({"occasion": "March"}, "write `first`, or the month"),
         ({"size": 3}, "cannot be spread over 6 candidates"),
         ({"size": 60_000}, "fewer than its part of 10000"),
-    ],
-)
-def test_what_cannot_be_drawn_is_one_sentence(room: Room, change: dict[str, object], says: str) -> None:
-    _, ledger, lake = room
-    with pytest.raises(UsageError, match=says):
-        draw_calibration(ledger, lake, DrawRequest(**{**REQUEST.__dict__, **change}))
-    assert lake.units("calibration_samples") == set()
+    ):
+        with pytest.raises(UsageError, match=says):
+            draw_calibration(ledger, lake, DrawRequest(**{**REQUEST.__dict__, **change}))
+        assert lake.units("calibration_samples") == set(), says
 
 
 def test_what_one_candidate_took_back_keeps_nobody_from_what_was_drawn_of_the_others(

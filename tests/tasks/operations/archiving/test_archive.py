@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -264,22 +263,20 @@ def begin_a_call(connection: Connection) -> None:
     calls.begin_call(connection, new)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
+def test_a_run_that_is_not_as_it_must_be_stays_and_says_why(settings: Settings) -> None:
+    whole = {path: path.read_bytes() for path in settings.home.glob("ledger*.sqlite")}
+    for change, reason in (
         (open_again, "is not closed"),
         (change_an_answer, "is not as the audit log has it"),
         (begin_a_call, "has calls under way"),
-    ],
-)
-def test_a_run_that_is_not_as_it_must_be_stays_and_says_why(
-    settings: Settings, change: Callable[[Connection], None], reason: str
-) -> None:
-    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        change(connection)
-    with pytest.raises(GateError, match=reason):
-        archive(settings, RUN)
-    assert archive(settings) == []
+    ):
+        with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+            change(connection)
+        with pytest.raises(GateError, match=reason):
+            archive(settings, RUN)
+        assert archive(settings) == []
+        for path, content in whole.items():
+            path.write_bytes(content)
 
 
 def test_a_run_without_an_edition_open_to_objections_or_being_read_stays(settings: Settings) -> None:
@@ -390,29 +387,18 @@ def list_archives(ledger: Ledger) -> list[Any]:
         return archives.list_archives(connection)
 
 
-def test_what_is_brought_back_is_as_it_was_and_can_go_again(archived_home: Settings) -> None:
-    settings = archived_home
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        expected = read_rows(settings)
-        assert bring_back(ledger, lake, RUN) == 94
-        assert bring_back(ledger, lake, RUN) == 0
-        found = read_rows(settings)
-        assert found["left"] == {"llm_calls": 38, "allocations": 18, "responses": 18, "access_log": 21}
-        assert {**found, "left": None} == {**expected, "left": None}
-    archive(settings)
-    assert read_rows(settings) == expected
-    assert read_faults(settings) == set()
-
-
-def test_a_kill_while_rows_come_back_counts_no_cost_and_no_answer_twice(
+def test_what_is_brought_back_is_as_it_was_whatever_kills_it_and_can_go_again(
     archived_home: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No cost and no answer is counted twice meanwhile."""
+
     def read_sums(ledger: Ledger) -> tuple[float, object]:
         with ledger.read() as connection:
             return round(calls.read_spent_usd(connection, RUN), 9), count_closed_by_month(connection)
 
-    expected = read_rows(archived_home)
-    with open_ledger(archived_home.ledger_address) as ledger, open_lake(archived_home) as lake:
+    settings = archived_home
+    expected = read_rows(settings)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         before = read_sums(ledger)
         assert before[0] > 0
         with monkeypatch.context() as patch:
@@ -422,10 +408,16 @@ def test_a_kill_while_rows_come_back_counts_no_cost_and_no_answer_twice(
         with ledger.read() as connection:
             assert count_left(connection)["responses"] == 18
         assert read_sums(ledger) == before
-        assert {**read_rows(archived_home), "left": None} == {**expected, "left": None}
+        assert {**read_rows(settings), "left": None} == {**expected, "left": None}
         assert bring_back(ledger, lake, RUN) == 94
+        assert bring_back(ledger, lake, RUN) == 0
         assert read_sums(ledger) == before
-        assert {**read_rows(archived_home), "left": None} == {**expected, "left": None}
+        found = read_rows(settings)
+        assert found["left"] == {"llm_calls": 38, "allocations": 18, "responses": 18, "access_log": 21}
+        assert {**found, "left": None} == {**expected, "left": None}
+    archive(settings)
+    assert read_rows(settings) == expected
+    assert read_faults(settings) == set()
 
 
 def test_temporary_tables_lie_in_the_home_and_not_where_the_system_keeps_temporary_files(

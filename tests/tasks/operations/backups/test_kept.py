@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from tasks.operations.backups import (
 )
 from tasks.operations.backups.kept import choose_kept, hold_folder, note_tried
 from tests.deployments.test_cli import invoke
+from tests.fresh import copy_home
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.backup import is_finished
 from warehouse.lake import open_lake
@@ -65,10 +65,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def settings(made: Path, tmp_path: Path) -> Settings:
-    shutil.copytree(made, tmp_path / "home")
-    return Settings(
+    settings = Settings(
         home=tmp_path / "home", backups=tmp_path / "kept", keep_daily=1, keep_weekly=0, keep_monthly=0
     )
+    copy_home(made, settings)
+    return settings
 
 
 def note(settings: Settings) -> None:

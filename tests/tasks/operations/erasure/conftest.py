@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +21,7 @@ from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
 from tasks.operations.erasure.erase import erase_texts
 from tasks.operations.erasure.scope import Scope
-from tests.fresh import make_once, open_new_lake
+from tests.fresh import copy_home, make_once, open_new_lake
 from tests.tasks.editions.kit import publish_and_keep_root
 from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import (
@@ -37,7 +36,6 @@ from tests.tasks.exam.world import (
 from tests.tasks.judging.control_rows import make_control_frame
 from tests.tasks.judging.kit import land_judgements, name_unit, read_put_responses
 from tests.warehouse.bank_rows import land_bank_rows
-from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -175,9 +173,8 @@ def settings_of(home: Path | str, **values: Any) -> Settings:
 
 def hold_home(home: Path, copy: Path) -> Settings:
     """A copy of a home, and its settings."""
-    shutil.copytree(home, copy, ignore=shutil.ignore_patterns("*.lock"))
     settings = settings_of(copy)
-    remember_data_path(settings)
+    copy_home(home, settings)
     return settings
 
 

@@ -11,10 +11,11 @@ from uuid import uuid4
 import pytest
 
 from schemas.errors import StoreError, UsageError
-from schemas.settings import load_settings
+from schemas.settings import Settings, load_settings
 from tasks.running.flow_runs import flow, make_known, run_plainly, step
 from tasks.running.flow_runs.steps import PlainFlow
 from tasks.running.flow_runs.task import name_run
+from tests.fresh import open_new_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n"
@@ -35,6 +36,9 @@ def test_a_flow_that_runs_without_a_server_imports_nothing_of_prefect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    # Copies: how stores are made is not what is looked at, and takes half of the time.
+    open_new_lake(Settings(home=tmp_path / "home")).close()
+    open_ledger(Settings(home=tmp_path / "home").ledger_address).close()
     paper = tmp_path / "paper.txt"
     paper.write_text(PAPER, encoding="utf-8")
     done = subprocess.run(
