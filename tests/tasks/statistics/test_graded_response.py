@@ -184,7 +184,7 @@ def test_abilities_of_a_known_test_are_those_of_the_likelihood_itself(floor: flo
     )
     scale = Scale(np.zeros((1, 1)), np.full((1, 1), floor), 0.0)
 
-    fit = fit_graded_response(rows, known=known, scale=scale, draws=600)
+    fit = fit_graded_response(rows, known=known, scale=scale, draws=900)
 
     # The population's mean and spread are estimated from those 1,000, with errors of some .05.
     variance = fit.ability.var() + np.mean(fit.ability_sd**2)
