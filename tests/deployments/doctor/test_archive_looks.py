@@ -22,8 +22,10 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.whole_files import hash_file
 
 pytestmark = pytest.mark.slow
-# Half of a look, and nothing here asks for what they find.
-OTHERS = ("examine_checks", "examine_months", "examine_editions", "examine_retention", "examine_disclosure")
+# Most of a look, and nothing here asks for what they find.
+OTHERS = (
+    "examine_rows", "examine_checks", "examine_months", "examine_editions", "examine_retention", "examine_disclosure",
+)  # fmt: skip
 # An original, the text that was read of it, and its pictures.
 COUNT = 8
 
