@@ -2,12 +2,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 
+from schemas.settings import Settings
 from tests.fits import remembering_fits
-from tests.fresh import copying_new_stores
+from tests.fresh import copy_home, copying_new_stores, make_once
+
+
+def copy_new_home(home: Path) -> None:
+    """A home as `proctor init` leaves it, for tests of what comes after: copied of one that is made once."""
+    create_home = import_module("deployments.home").create_home
+    copy_home(make_once("new-home", lambda made: create_home(Settings(home=made))), Settings(home=home))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -82,7 +82,9 @@ def find_score_queries() -> dict[str, list[str]]:
 
     with connect_trial() as connection:
         columns = {
-            name: [str(one) for one, *_ in connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()]
+            name: [
+                str(one) for one, *_ in connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
+            ]
             for name, query in read_queries("analyses").items()
             if reads(query.body)
         }

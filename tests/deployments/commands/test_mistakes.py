@@ -15,6 +15,7 @@ from schemas.settings import Settings
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
 from tasks.review.channels import export_batch
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 from tests.tasks.review.conftest import make_frame, make_question
 from tests.tasks.review.kit import Annotator
@@ -29,7 +30,7 @@ PEOPLE = ("chen", "dai")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home as `proctor init` makes it, with a batch that chen and dai review."""
     home = tmp_path_factory.mktemp("mistakes") / "home"
-    assert invoke(home, "init").exit_code == 0
+    copy_new_home(home)
     settings = Settings(home=home)
     with open_ledger(settings.ledger_address) as ledger:
         with ledger.write() as connection:

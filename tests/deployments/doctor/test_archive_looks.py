@@ -13,7 +13,7 @@ from deployments.doctor import contents, examine_home, looks
 from schemas.settings import Settings
 from tasks.ingest.originals import find_archived
 from tasks.questions.pictures import name_picture
-from tests.deployments.test_cli import invoke
+from tests.deployments.conftest import copy_new_home
 from tests.tasks.ingest.kit import land_documents
 from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
 from warehouse.lake import open_lake, share_lake
@@ -34,7 +34,7 @@ COUNT = 8
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed home with a paper with pictures; copied."""
     folder = tmp_path_factory.mktemp("archive")
-    assert invoke(folder / "home", "init").exit_code == 0
+    copy_new_home(folder / "home")
     settings = Settings(home=folder / "home")
     write_word(folder / "paper.docx", CHOICES, PICTURES)
     with open_lake(settings) as lake, open_ledger(settings.ledger_address):
