@@ -18,13 +18,7 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deployment
-from deployments.flow_runs.deploying import (
-    MANIFEST,
-    POOLS,
-    deploy_flows,
-    note_schedules,
-    read_deployments,
-)
+from deployments.flow_runs.deploying import MANIFEST, POOLS, deploy_flows, note_schedules, read_deployments
 from schemas.errors import UsageError
 from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings, load_settings

@@ -93,10 +93,7 @@ def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(ingest
         "questions": {},
         "question_statuses": {},
         "question_count": 0,
-    } | {
-        "skipped_documents": 1,
-        "documents_without_discipline": 0,
-    }
+    } | {"skipped_documents": 1, "documents_without_discipline": 0}
     (papers / "next.txt").write_text(PAPER.replace("月球", "火星"), encoding="utf-8")
     third, _ = run(home, "ingest", str(papers), "--no-server", program=ingested.warm)
     assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)

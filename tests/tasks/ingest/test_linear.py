@@ -145,7 +145,7 @@ def test_steps_for_a_word_document_grow_with_its_size(name: str) -> None:
 BANKS: dict[str, Callable[[int], list[str]]] = {
     "options on one line": lambda size: [
         line for number in range(1, size) for line in (f"{number}. Which lamp?", "A. red  B. blue  C. green")
-    ],
+    ]
 }
 
 

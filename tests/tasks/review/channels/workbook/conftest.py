@@ -19,14 +19,7 @@ from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
 from tasks.review.recording import RefusedSubmission, SubmissionReceipt
-from tests.tasks.review.conftest import (
-    LATER,
-    NOW,
-    make_frame,
-    make_question,
-    make_settings,
-    open_annotated,
-)
+from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question, make_settings, open_annotated
 from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
