@@ -49,7 +49,10 @@ def serve(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
 
 @contextmanager
 def reading_certificates_once() -> Iterator[None]:
-    """Clients of models share the certificates that they trust, which each of them reads: 20 ms of CPU."""
+    """Clients of models share the certificates that they trust.
+
+    Each of them reads all of these: 20 ms of CPU.
+    """
     import httpcore2
 
     with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,10 @@ from tests.local_server import reading_certificates_once
 
 
 def copy_new_home(home: Path) -> None:
-    """A home as `proctor init` leaves it, for tests of what comes after: copied of one that is made once."""
+    """A home as `proctor init` leaves it, copied of one that is made once.
+
+    For tests of what comes after.
+    """
     create_home = import_module("deployments.home").create_home
     copy_home(make_once("new-home", lambda made: create_home(Settings(home=made))), Settings(home=home))
 

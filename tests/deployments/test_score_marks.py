@@ -71,7 +71,7 @@ def ask(*words: str) -> str:
 
 
 def find_score_queries() -> dict[str, list[str]]:
-    """The analyses that show S, or what is made of it, of what was published, with their columns."""
+    """The analyses that show published S, or what is made of it, with their columns."""
     marts = read_queries("marts")
 
     def reads(body: str, seen: frozenset[str] = frozenset()) -> bool:

@@ -43,7 +43,7 @@ def test_scores_are_imported_and_reported(home: Path) -> None:
     imported = json.loads(text)
     assert (code, imported["scores"], imported["candidates"]) == (0, {"scores.csv": 2 * 4 * 9}, list("abcd"))
 
-    code, text = run("league", "report", "summer", "--resamples", "200", "--repeats", "5")
+    code, text = run("league", "report", "summer", "--resamples", "100", "--repeats", "1")
 
     reported = json.loads(text)
     assert code == 0
