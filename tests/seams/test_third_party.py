@@ -61,19 +61,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("third-party")
     # A build leaves folders beside the source.
     shutil.copytree(SOURCE, folder / "source")
-    command = [
-        sys.executable,
-        "-m",
-        "uv",
-        "pip",
-        "install",
-        "--quiet",
-        "--offline",
-        "--no-index",
-        "--no-deps",
-    ]
-    options = ["--no-build-isolation", "--python", sys.executable, "--target", str(folder / "site")]
-    subprocess.run([*command, *options, str(folder / "source")], check=True)
+    options = ["--quiet", "--offline", "--no-index", "--no-deps", "--no-build-isolation"]
+    options += ["--python", sys.executable, "--target", str(folder / "site")]
+    subprocess.run(
+        [sys.executable, "-m", "uv", "pip", "install", *options, str(folder / "source")], check=True
+    )
     return folder / "site"
 
 
