@@ -2,12 +2,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 
+from schemas.settings import Settings
 from tests.fits import remembering_fits
-from tests.fresh import copying_new_stores
+from tests.fresh import copy_home, copying_new_stores, make_once
+from tests.local_server import reading_certificates_once
+
+
+def copy_new_home(home: Path) -> None:
+    """A home as `proctor init` leaves it, copied of one that is made once.
+
+    For tests of what comes after.
+    """
+    create_home = import_module("deployments.home").create_home
+    copy_home(make_once("new-home", lambda made: create_home(Settings(home=made))), Settings(home=home))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,6 +44,12 @@ def _new_stores_are_copies() -> Iterator[None]:
     The tests of the warehouse check that a new one is made correctly.
     """
     with copying_new_stores():
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _certificates_are_read_once() -> Iterator[None]:
+    with reading_certificates_once():
         yield
 
 

@@ -426,9 +426,7 @@ def test_of_two_backups_into_one_folder_the_second_leaves_the_first_as_it_is(
 
 
 @pytest.mark.parametrize(
-    "moments",
-    [("files",), pytest.param(("list", "mark"), marks=pytest.mark.long)],
-    ids=["early", "later"],
+    "moments", [("files",), pytest.param(("list", "mark"), marks=pytest.mark.long)], ids=["early", "later"]
 )
 def test_a_backup_that_is_killed_leaves_the_earlier_whole_and_is_recognised_as_unfinished(
     settings: Settings, tmp_path: Path, moments: tuple[str, ...], warm_python: str

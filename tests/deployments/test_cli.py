@@ -180,10 +180,7 @@ def tell_imports(
 
 
 def test_a_command_imports_its_own_module_and_no_other_s_and_help_nothing_heavy() -> None:
-    own = [
-        "deployments.commands.operate",
-        "deployments.commands.operate.hosts",
-    ]
+    own = ["deployments.commands.operate", "deployments.commands.operate.hosts"]
     heavy = (
         "prefect",
         "polars",

@@ -131,10 +131,7 @@ def test_every_command_is_explained_on_a_page_of_its_readers() -> None:
 def test_a_line_that_cannot_be_typed_is_found() -> None:
     assert find_command_lines(
         "`PROCTOR_HOME=x proctor init`, then\n```sh\nproctor sql leaderboard --wide # all\n```\n"
-    ) == [
-        "init",
-        "sql leaderboard --wide",
-    ]
+    ) == ["init", "sql leaderboard --wide"]
     assert find_fault("sql leaderboard --wide") is None
     assert (
         find_fault("sql leaderboard --width") == "proctor sql leaderboard --width: there is no option --width"

@@ -29,9 +29,9 @@ from tests.tasks.editions.kit import Revision, describe_public, publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.exam.world import make_settings
 from tests.tasks.report.synthetic import build_season
+from tests.warehouse.lake.kit import connect_trial
 from warehouse.lake import open_lake
-from warehouse.lake.reading import describe_relation
-from warehouse.lake.reading.queries import read_queries
+from warehouse.lake.reading.queries import read_queries, write_nulls
 
 RUN, MARKS = "run-2025-07", "overridden judge_controls, provisional, simulated"
 # What a reader of the terminal, and of a page in either language, must meet.
@@ -70,8 +70,8 @@ def ask(*words: str) -> str:
     return done.stdout
 
 
-def find_score_queries() -> list[str]:
-    """The analyses that show S, or what is made of it, of what was published."""
+def find_score_queries() -> dict[str, list[str]]:
+    """The analyses that show published S, or what is made of it, with their columns."""
     marts = read_queries("marts")
 
     def reads(body: str, seen: frozenset[str] = frozenset()) -> bool:
@@ -80,22 +80,25 @@ def find_score_queries() -> list[str]:
             reads(marts[name].body, seen | {name}) for name in words & set(marts) - seen
         )
 
-    return [
-        name
-        for name, query in read_queries("analyses").items()
-        if reads(query.body) and any(SCORES.fullmatch(one.name) for one in describe_relation(name))
-    ]
+    with connect_trial() as connection:
+        columns = {
+            name: [
+                str(one) for one, *_ in connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
+            ]
+            for name, query in read_queries("analyses").items()
+            if reads(query.body)
+        }
+    return {name: found for name, found in columns.items() if any(map(SCORES.fullmatch, found))}
 
 
 @pytest.mark.hunt
 def test_every_analysis_that_shows_a_score_marks_its_rows(home: Settings) -> None:
-    names = find_score_queries()
-    assert len(names) > 20
-    assert [name for name in names if "marks" not in {one.name for one in describe_relation(name)}] == []
+    columns = find_score_queries()
+    assert len(columns) > 20
+    assert [name for name, found in columns.items() if "marks" not in found] == []
+    names = some([*columns], 8, kind=lambda name: name == "leaderboard")
     with open_lake(home, read_only=True) as lake:
-        found = {
-            name: lake.run_named(name) for name in some(names, 8, kind=lambda name: name == "leaderboard")
-        }
+        found = {name: lake.run_named(name) for name in names}
     assert {
         name: rows["marks"].unique().to_list()
         for name, rows in found.items()

@@ -30,6 +30,7 @@ from deployments.home import create_home
 from deployments.http import Listening, web_server
 from schemas.errors import StoreError
 from schemas.settings import HOME_CONTENTS, HOME_MARK, Settings, is_home
+from tests.deployments.conftest import copy_new_home
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
 from warehouse.ledger.engine.opening import open_ledger
@@ -264,7 +265,7 @@ def test_behind_a_proxy_with_tls_the_cookie_travels_over_nothing_else(
     settings = Settings(home=tmp_path)
     served: list[Any] = []
     monkeypatch.setattr(web_server, "serve_app", lambda app, *_, **__: served.append(app))
-    create_home(settings)
+    copy_new_home(settings.home)
     for proxy in (None, "127.0.0.1"):
         web_server.serve_web(settings, Listening("127.0.0.1", 8710, proxy=proxy))
     seen = []
@@ -278,7 +279,7 @@ def test_the_desk_does_not_begin_with_a_ledger_that_a_newer_version_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(home=tmp_path)
-    create_home(settings)
+    copy_new_home(settings.home)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     monkeypatch.setattr(web_server, "serve_app", lambda *_, **__: pytest.fail("it began"))

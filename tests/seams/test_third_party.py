@@ -24,6 +24,7 @@ import polars as pl
 import pytest
 
 from schemas.settings import Settings
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import PROCTOR, invoke, run
 from tests.seams.portal_site import SECRET, serve_portal
 from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, open_room
@@ -60,19 +61,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("third-party")
     # A build leaves folders beside the source.
     shutil.copytree(SOURCE, folder / "source")
-    command = [
-        sys.executable,
-        "-m",
-        "uv",
-        "pip",
-        "install",
-        "--quiet",
-        "--offline",
-        "--no-index",
-        "--no-deps",
-    ]
-    options = ["--no-build-isolation", "--python", sys.executable, "--target", str(folder / "site")]
-    subprocess.run([*command, *options, str(folder / "source")], check=True)
+    options = ["--quiet", "--offline", "--no-index", "--no-deps", "--no-build-isolation"]
+    options += ["--python", sys.executable, "--target", str(folder / "site")]
+    subprocess.run(
+        [sys.executable, "-m", "uv", "pip", "install", *options, str(folder / "source")], check=True
+    )
     return folder / "site"
 
 
@@ -110,7 +103,7 @@ def ask_beside(installed: Path, home: Path, *commands: list[str]) -> list[Any]:
 def test_its_reader_reads_papers_that_its_analysis_counts(installed: Path, home: Path) -> None:
     """The conversion server and its children find the reader too."""
     folder = str(home.parent / "papers")
-    assert invoke(home, "init", "--json").exit_code == 0
+    copy_new_home(home)
     done = run(home, "ingest", folder, "--no-server", "--json", PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
     with open_lake(Settings(home=home), read_only=True) as lake:

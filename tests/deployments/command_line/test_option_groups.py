@@ -50,10 +50,7 @@ def test_a_group_is_one_value_of_what_was_typed_and_of_its_defaults(
     assert runner.invoke(app, ["ann", "--to", "Rome"]).exit_code == 0
     typed = ["bo", "--quiet", "--days", "5", "--stop", "Pisa", "--stop", "Siena", "--to", "Rome"]
     assert runner.invoke(app, typed).exit_code == 0
-    assert calls == [
-        ("ann", Trip("Rome"), False),
-        ("bo", Trip("Rome", 5, ["Pisa", "Siena"]), True),
-    ]
+    assert calls == [("ann", Trip("Rome"), False), ("bo", Trip("Rome", 5, ["Pisa", "Siena"]), True)]
 
 
 def test_what_a_field_says_of_its_option_holds(app: typer.Typer, calls: list[tuple[str, Trip, bool]]) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from deployments.home import create_home
 from schemas.settings import Settings
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.demo.kit import fill_workbook
 from tests.deployments.test_cli import invoke
 from tests.tasks.bank.augment.conftest import make_frame
@@ -44,7 +44,7 @@ models:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = Settings(home=tmp_path_factory.mktemp("augment") / "home")
-    create_home(settings)
+    copy_new_home(settings.home)
     settings.registry_path.write_text(REGISTRY)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         for name, role in (("ann", "annotator"), ("ben", "annotator"), ("eve", "examiner")):

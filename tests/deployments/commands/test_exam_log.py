@@ -11,6 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import select, update
 
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.test_tamperings import fill
 from warehouse.ledger.engine.ledger import Ledger
@@ -23,7 +24,7 @@ from warehouse.ledger.engine.tables import access_log, responses
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a run that is sat in part."""
     folder = tmp_path_factory.mktemp("home") / "home"
-    assert invoke(folder, "init").exit_code == 0
+    copy_new_home(folder)
     with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
         fill(ledger, folder)
     return folder

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from tests.deployments.commands.test_exam_log import home
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.test_tamperings import fill
 from warehouse.ledger.engine.opening import open_ledger
@@ -94,7 +95,7 @@ def test_a_backup_has_the_public_log_and_a_newer_file_beside_an_older_ledger_is_
 
 def test_a_command_does_its_work_and_warns_where_the_file_is_refused(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    assert invoke(home, "init").exit_code == 0
+    copy_new_home(home)
     with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger:
         fill(ledger, home)
     (home / "public").mkdir(exist_ok=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.public.world import make_world
 
@@ -48,7 +49,7 @@ def test_verify_looks_at_what_the_home_has_published(
     published: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
-    assert invoke(home, "init").exit_code == 0
+    copy_new_home(home)
     shutil.rmtree(home / "public", ignore_errors=True)
     nothing = invoke(home, "exam", "verify")
     assert (nothing.exit_code, "nothing of this home was published yet" in nothing.output) == (2, True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from deployments.home import create_home
 from deployments.model_server import start_model_server
 from schemas.settings import Settings
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 from tests.tasks.league.world import ENTRANT, build_profile, make_profile, write_registry
 from warehouse.ledger.engine.opening import open_ledger
@@ -26,8 +26,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home whose simulated candidates answer."""
     home = tmp_path_factory.mktemp("league") / "home"
     settings = Settings(home=home)
+    copy_new_home(home)
     write_registry(settings.registry_path)
-    create_home(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         add_user(connection, user_id="eve", role="annotator")
     content = build_profile(memorised=0.5, detection=1.0)

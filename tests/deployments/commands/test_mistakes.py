@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from typer.testing import Result
 from deployments.commands.options import ServingOptions
 from schemas.errors import FlowError
 from schemas.settings import Settings
+from tasks.operations.packages import list_packages
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
 from tasks.review.channels import export_batch
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 from tests.tasks.review.conftest import make_frame, make_question
 from tests.tasks.review.kit import Annotator
@@ -29,7 +32,7 @@ PEOPLE = ("chen", "dai")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home as `proctor init` makes it, with a batch that chen and dai review."""
     home = tmp_path_factory.mktemp("mistakes") / "home"
-    assert invoke(home, "init").exit_code == 0
+    copy_new_home(home)
     settings = Settings(home=home)
     with open_ledger(settings.ledger_address) as ledger:
         with ledger.write() as connection:
@@ -122,7 +125,12 @@ def test_a_misused_option_is_a_json_document_with_json(home: Path, typed: tuple[
         ("backup",),
     ],
 )
-def test_a_place_that_takes_nothing_is_named(home: Path, tmp_path: Path, typed: tuple[str, ...]) -> None:
+def test_a_place_that_takes_nothing_is_named(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...]
+) -> None:
+    # To list all that is installed takes most of a second.
+    few = partial(list_packages, "typing_extensions")
+    monkeypatch.setattr("deployments.commands.operate.packages.list_packages", few)
     (tmp_path / "file").write_text("x")
     done = invoke(home, *typed, str(tmp_path / "file" / "out"), "--json")
     said = json.loads(done.stdout)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 
 
@@ -19,7 +20,7 @@ def read_limits(home: Path, *words: str) -> dict[str, int | None]:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("organisations") / "home"
-    assert invoke(folder, "init").exit_code == 0
+    copy_new_home(folder)
     return folder
 
 

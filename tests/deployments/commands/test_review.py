@@ -17,8 +17,8 @@ from typer.testing import CliRunner, Result
 
 from deployments.cli import app
 from deployments.flow_runs.server import stop_server
-from deployments.home import create_home
 from schemas.settings import Settings, load_settings
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.demo.kit import Verdict, fill_workbook
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import make_frame, make_question
@@ -34,7 +34,7 @@ ANNOTATORS = ("chen", "dai", "eva")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home of three annotators and four unread questions; a copy for each test."""
     settings = Settings(home=tmp_path_factory.mktemp("template") / "home")
-    create_home(settings)
+    copy_new_home(settings.home)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         for name in ANNOTATORS:
             add_user(connection, user_id=name, role="annotator")

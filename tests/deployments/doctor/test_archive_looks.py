@@ -13,7 +13,7 @@ from deployments.doctor import contents, examine_home, looks
 from schemas.settings import Settings
 from tasks.ingest.originals import find_archived
 from tasks.questions.pictures import name_picture
-from tests.deployments.test_cli import invoke
+from tests.deployments.conftest import copy_new_home
 from tests.tasks.ingest.kit import land_documents
 from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
 from warehouse.lake import open_lake, share_lake
@@ -22,8 +22,10 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.whole_files import hash_file
 
 pytestmark = pytest.mark.slow
-# Half of a look, and nothing here asks for what they find.
-OTHERS = ("examine_checks", "examine_months", "examine_editions", "examine_retention", "examine_disclosure")
+# Most of a look, and nothing here asks for what they find.
+OTHERS = (
+    "examine_rows", "examine_checks", "examine_months", "examine_editions", "examine_retention", "examine_disclosure",
+)  # fmt: skip
 # An original, the text that was read of it, and its pictures.
 COUNT = 8
 
@@ -32,7 +34,7 @@ COUNT = 8
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed home with a paper with pictures; copied."""
     folder = tmp_path_factory.mktemp("archive")
-    assert invoke(folder / "home", "init").exit_code == 0
+    copy_new_home(folder / "home")
     settings = Settings(home=folder / "home")
     write_word(folder / "paper.docx", CHOICES, PICTURES)
     with open_lake(settings) as lake, open_ledger(settings.ledger_address):

@@ -31,6 +31,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import PROCTOR, invoke
 from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import SEED, make_bank, make_settings, plan_wished, publish
@@ -493,7 +494,7 @@ def test_a_public_folder_that_nobody_has_written_yet_is_not_missed(tmp_path: Pat
     The exam API, which may not write there, names its keys in the public log as soon as it starts.
     """
     settings = make_settings(tmp_path)
-    create_home(settings)
+    copy_new_home(settings.home)
     with open_ledger(settings.ledger_address) as ledger:
         note_keys(ledger, settings, open_signer(settings))
         with ledger.read() as connection:

@@ -96,11 +96,7 @@ def test_a_token_says_user_session_and_permissions_and_ends_when_it_says(
     ).json()
     keys = world.keys.read()
     claims = jwt.decode(
-        reply["token"],
-        keys.present.secret,
-        algorithms=["HS256"],
-        audience="proctor-exam",
-        issuer=keys.issuer,
+        reply["token"], keys.present.secret, algorithms=["HS256"], audience="proctor-exam", issuer=keys.issuer
     )
     assert jwt.get_unverified_header(reply["token"])["kid"] == keys.present.key_id
     assert claims["jti"] == reply["token_id"]

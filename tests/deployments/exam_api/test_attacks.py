@@ -41,18 +41,8 @@ def session_id(world: World) -> str:
 # What is written before anybody calls: the plan, the users, the keys. And a leap of the clock, which
 # the ledger notes by itself where the machine stood still.
 PREPARED = (
-    *(
-        "begin_chain",
-        "begin_stages",
-        "close_unit",
-        "land_unit",
-        "log_key",
-        "token_keys",
-        "known_user",
-        "add_user",
-        "set_password",
-        "end_token",
-    ),
+    *("begin_chain", "begin_stages", "close_unit", "land_unit", "log_key", "token_keys", "known_user"),
+    *("add_user", "set_password", "end_token"),
     *("plan_run", "plan_seed", "draw_set", "draw_key", "plan_session"),
     "clock_leap",
 )

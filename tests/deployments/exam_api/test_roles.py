@@ -118,11 +118,7 @@ def test_every_role_is_answered_as_its_row_says(client: TestClient, world: World
             seq=1,
             number=1,
         )
-        sent = {
-            **headers,
-            "X-Lease-Secret": lease["secret"],
-            "X-Lease-Generation": str(lease["generation"]),
-        }
+        sent = {**headers, "X-Lease-Secret": lease["secret"], "X-Lease-Generation": str(lease["generation"])}
         reply = client.request(method, address, headers=sent, json=BODIES.get((method, path)))
         got[method, path] = reply.status_code
     assert got == {route: row[who] for route, row in EXPECTED.items()}

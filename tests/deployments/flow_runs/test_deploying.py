@@ -18,18 +18,13 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deployment
-from deployments.flow_runs.deploying import (
-    MANIFEST,
-    POOLS,
-    deploy_flows,
-    note_schedules,
-    read_deployments,
-)
+from deployments.flow_runs.deploying import MANIFEST, POOLS, deploy_flows, note_schedules, read_deployments
 from schemas.errors import UsageError
 from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings, load_settings
 from tasks.running.flow_runs import make_known
 from tasks.running.flow_runs.record.missed import find_last_due
+from tests.deployments.conftest import copy_new_home
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import list_flow_schedules
@@ -94,7 +89,7 @@ def test_a_schedule_that_would_spend_without_a_limit_is_not_deployed(
     monkeypatch.delenv("PROCTOR_BUDGET_USD", raising=False)
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
     load_settings.cache_clear()
-    assert CliRunner().invoke(app, ["init"]).exit_code == 0
+    copy_new_home(tmp_path / "home")
     for command in (["deploy"], ["runs", "start", "drift", "--no-server"]):
         done = CliRunner().invoke(app, command)
         assert (done.exit_code, "PROCTOR_BUDGET_USD" in done.stderr) == (2, True), done.output
@@ -109,7 +104,7 @@ def test_a_home_that_is_refused_is_so_before_the_server_is_told_of_any_schedule(
     # Nobody listens there: who asks is told so.
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
     load_settings.cache_clear()
-    assert CliRunner().invoke(app, ["init"]).exit_code == 0
+    copy_new_home(tmp_path / "home")
     with closing(sqlite3.connect(tmp_path / "home" / "ledger.sqlite")) as ledger, ledger:
         ledger.execute("update alembic_version set version_num = 'of tomorrow'")
     done = CliRunner().invoke(app, ["deploy"])

@@ -15,11 +15,11 @@ import pytest
 
 from deployments.flow_runs import send_what_is_left
 from deployments.flow_runs.flow_runner import DRAIN_TIMEOUT_S
-from deployments.home import create_home
 from schemas.errors import FlowError
 from schemas.settings import Settings
 from tasks.running.counts import compute_counts, render_markdown
 from tasks.running.flow_runs import check_ingested, check_judged, check_sat, check_written
+from tests.deployments.conftest import copy_new_home
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
@@ -56,7 +56,7 @@ class Ingested:
 def ingested(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Ingested:
     folder = tmp_path_factory.mktemp("ingested")
     home, papers = folder / "home", folder / "papers"
-    create_home(Settings(home=home))
+    copy_new_home(home)
     papers.mkdir()
     (papers / "paper.txt").write_text(PAPER, encoding="utf-8")
     program = str(warm / "proctor")
@@ -93,10 +93,7 @@ def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(ingest
         "questions": {},
         "question_statuses": {},
         "question_count": 0,
-    } | {
-        "skipped_documents": 1,
-        "documents_without_discipline": 0,
-    }
+    } | {"skipped_documents": 1, "documents_without_discipline": 0}
     (papers / "next.txt").write_text(PAPER.replace("月球", "火星"), encoding="utf-8")
     third, _ = run(home, "ingest", str(papers), "--no-server", program=ingested.warm)
     assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)
@@ -128,7 +125,7 @@ def test_a_short_command_attaches_the_lake_once_and_looks_for_no_garbage(
     command: list[str], tmp_path: Path
 ) -> None:
     settings = Settings(home=tmp_path / "home")
-    create_home(settings)
+    copy_new_home(settings.home)
     (tmp_path / "paper.txt").write_text(PAPER, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", COUNT, *command],

@@ -14,13 +14,7 @@ from typing import Any
 import pytest
 
 from deployments.flow_runs.flow_runner import _find_server
-from deployments.flow_runs.server import (
-    ServerState,
-    build_environment,
-    local_server,
-    read_state,
-    stop_server,
-)
+from deployments.flow_runs.server import ServerState, build_environment, local_server, read_state, stop_server
 from schemas.settings import Settings
 
 

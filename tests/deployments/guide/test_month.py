@@ -16,7 +16,7 @@ from deployments.guide.month import _make_home, _write_command
 from deployments.guide.talking import GivenAnswers, Talk
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tests.deployments.test_cli import invoke
+from tests.deployments.conftest import copy_new_home
 from tests.fresh import open_new_lake
 from tests.tasks.bank.exchange.test_exports import make_bank_row
 from tests.warehouse.bank_rows import BANK, land_bank_rows
@@ -57,7 +57,7 @@ def test_a_paper_whose_discipline_is_not_known_is_asked_about_before_anybody_rev
     monkeypatch.setattr(talking, "_PROGRAM", (str(warm / "proctor"),))
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PROCTOR_NO_SERVER", "true")
-    assert invoke(tmp_path / "home", "init").exit_code == 0
+    copy_new_home(tmp_path / "home")
     load_settings.cache_clear()
     papers = tmp_path / "papers"
     papers.mkdir()
@@ -118,7 +118,7 @@ def test_in_the_clone_the_exam_lies_in_a_folder_of_its_own_beside_the_home_of_th
     monkeypatch.setattr(talking, "_PROGRAM", (str(warm / "proctor"),))
     monkeypatch.setattr(month, "_CLONE", tmp_path)
     monkeypatch.chdir(tmp_path)
-    assert invoke(tmp_path / ".proctor", "init").exit_code == 0
+    copy_new_home(tmp_path / ".proctor")
     monkeypatch.setattr(
         os, "environ", {name: value for name, value in os.environ.items() if name != "PROCTOR_HOME"}
     )

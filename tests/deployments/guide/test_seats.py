@@ -15,6 +15,7 @@ from deployments.guide.talking import StepError, Talk
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.models.registry import read_registry
+from tests.deployments.conftest import copy_new_home
 from tests.deployments.test_cli import invoke
 from tests.local_server import Handler, serve
 from tests.tasks.ingest.test_assistance import UNNUMBERED
@@ -49,7 +50,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path) -> Iterato
     monkeypatch.setattr(talking, "_PROGRAM", (str(warm / "proctor"),))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
-    assert invoke(tmp_path / "home", "init").exit_code == 0
+    copy_new_home(tmp_path / "home")
     load_settings.cache_clear()
     yield tmp_path / "home"
     load_settings.cache_clear()

@@ -29,10 +29,7 @@ from warehouse.ledger.engine.copies.files import restore_ledger
 DOCUMENT = "aaaaaaaa-0000-4000-8000-000000000001"
 DRAWN = [say("答案：见图。", show("drawn"))]
 # Two questions that nothing announces.
-UNNUMBERED = [
-    say("Which lens is drawn here?", show("lens")),
-    say("What is a quay built for?"),
-]
+UNNUMBERED = [say("Which lens is drawn here?", show("lens")), say("What is a quay built for?")]
 
 PAGES = ("/papers", f"/papers/{DOCUMENT}", f"/papers/{DOCUMENT}/page/1")
 CHANGES = tuple(f"/papers/{DOCUMENT}/{what}" for what in ("reading", "correction", "release"))

@@ -484,7 +484,9 @@ def test_a_reading_that_was_ended_right_after_it_landed_is_told_as_what_it_is(
     assert room.count_calls() == 1
 
 
-def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told(make_room: MakeRoom) -> None:
+def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told_as_of_a_registry_that_cannot_be_read(
+    make_room: MakeRoom,
+) -> None:
     room = make_room("http://127.0.0.1:9/v1")
     registry = room.desk.settings.registry_path
     text = registry.read_text(encoding="utf-8")
@@ -497,12 +499,9 @@ def test_of_a_model_that_was_taken_away_meanwhile_the_person_is_told(make_room: 
         assert room.state()["message"] == words
         assert words in room.cora.get(f"/papers/{room.document_id}", **ENGLISH).text
         assert words in room.cora.get("/papers", **ENGLISH).text
-
-
-def test_a_registry_that_cannot_be_read_keeps_nobody_waiting(make_room: MakeRoom) -> None:
-    room = make_room("http://127.0.0.1:9/v1")
+    registry.write_text(text, encoding="utf-8")
     assert room.request()
-    room.desk.settings.registry_path.write_text("models: [", encoding="utf-8")
+    registry.write_text("models: [", encoding="utf-8")
     assert read_requested_paper(room.document_id)["second_readings"] == {"failed": 1}
     assert room.state()["state"] == "failed"
 

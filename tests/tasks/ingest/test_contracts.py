@@ -64,8 +64,7 @@ def test_a_section_read_as_one_question_holds_no_long_list(count: int, breaches:
 
 
 @pytest.mark.parametrize(
-    ("title", "breaches"),
-    [("三、判断题（共6分，每小题2分）", ["announced_here"]), ("三、判断题", [])],
+    ("title", "breaches"), [("三、判断题（共6分，每小题2分）", ["announced_here"]), ("三、判断题", [])]
 )
 def test_a_question_holds_no_line_that_announces_others(title: str, breaches: list[str]) -> None:
     lines = [Line("2. 橡木为何能浮？"), Line(f"得分  {title}")]

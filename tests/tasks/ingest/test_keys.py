@@ -302,13 +302,7 @@ STATEMENTS = (
 
 
 @pytest.mark.parametrize(
-    "form",
-    [
-        "{n}. {stem} ({key})",
-        "[{key}] {n}. {stem}",
-        "{n}. {stem} - {key}",
-        "{n}. {stem}\n[ {key} ]",
-    ],
+    "form", ["{n}. {stem} ({key})", "[{key}] {n}. {stem}", "{n}. {stem} - {key}", "{n}. {stem}\n[ {key} ]"]
 )
 def test_judgements_are_read_in_brackets_at_the_margin_and_below(tmp_path: Path, form: str) -> None:
     lines = [

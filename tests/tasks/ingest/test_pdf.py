@@ -572,12 +572,7 @@ def test_two_tables_that_touch_keep_their_order() -> None:
         lines=[[line for top in tops for line in draw_grid(top, 2)]],
     )
     shown = [line.text.rstrip(" |") for line in read_pdf(data)[0].lines]
-    assert shown == [
-        "No | Answer | Marks",
-        "1 | the wind | 2",
-        "No | Answer | Marks",
-        "2 | the lamp | 1",
-    ]
+    assert shown == ["No | Answer | Marks", "1 | the wind | 2", "No | Answer | Marks", "2 | the lamp | 1"]
 
 
 @pytest.mark.parametrize(

@@ -85,9 +85,7 @@ def more() -> dict[str, dict[str, Any]]:
         return {name: read_landed(folder / name) for name in read_truths(folder)}
 
 
-def test_every_paper_is_landed_with_all_its_questions_and_none_in_quarantine(
-    landed: Landed,
-) -> None:
+def test_every_paper_is_landed_with_all_its_questions_and_none_in_quarantine(landed: Landed) -> None:
     summary, rows, _ = landed
     assert sum(summary.documents.values()) == len(rows) == len(read_truths(EXAMS))
     assert summary.quarantined == 0

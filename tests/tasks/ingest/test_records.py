@@ -7,127 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.benchmarks.ingest_accuracy import read_landed
 from tests.tasks.ingest.builders import make_xlsx, write
 
 Read = tuple[str, list[str], list[str]]
 
-# name of the case, records, what is read of them
-EXPORTS: list[tuple[str, list[dict[str, Any]], list[Read]]] = [
-    (
-        "nested lists of texts and labels",
-        [
-            {
-                "question": "Which wind turns a mill?",
-                "choices": {"text": ["north", "south"], "label": ["A", "B"]},
-                "answerKey": "B",
-            },
-            {
-                "question": "Who keeps a lamp?",
-                "choices": {"text": ["a miller", "a keeper"], "label": ["1", "2"]},
-                "answerKey": "2",
-            },
-        ],
-        [
-            ("Which wind turns a mill?", ["north", "south"], ["B"]),
-            ("Who keeps a lamp?", ["a miller", "a keeper"], ["B"]),
-        ],
-    ),
-    (
-        "a question inside the record",
-        [
-            {
-                "id": "a",
-                "question": {
-                    "stem": "Who sails?",
-                    "choices": [{"text": "a miller", "label": "A"}, {"text": "a skipper", "label": "B"}],
-                },
-                "answerKey": "B",
-            }
-        ]
-        * 2,
-        [("Who sails?", ["a miller", "a skipper"], ["B"])],
-    ),
-    (
-        "sums worked out with notes of a calculator",
-        [
-            {
-                "question": "A mill grinds 4 sacks an hour. How many in 6 hours?",
-                "answer": "It grinds 4*6=<<4*6=24>>24 sacks.\n#### 24",
-            },
-            {"question": "A ferry carries 12 sheep and 3 cows. How many animals?", "answer": "12+3=<<12+3=15>>15\n#### 15"},
-        ],
-        [
-            ("A mill grinds 4 sacks an hour. How many in 6 hours?", [], ["24"]),
-            ("A ferry carries 12 sheep and 3 cows. How many animals?", [], ["15"]),
-        ],
-    ),
-    (
-        "answers with other names of the same",
-        [
-            {"question": "Which river passes the mill?", "answer": {"value": "Rhine", "aliases": ["the Rhine"]}},
-            {"question": "Who built the pier?", "answer": {"value": "Smith", "aliases": []}},
-        ],
-        [("Which river passes the mill?", [], ["Rhine"]), ("Who built the pier?", [], ["Smith"])],
-    ),
-    (
-        "the answer and its other names in a list that begins with it",
-        [
-            {"question": "What turns the wheel?", "correct_answer": "water", "answers": ["water", "the river"]},
-            {"question": "What fills the sail?", "correct_answer": "wind", "answers": ["wind", "the breeze"]},
-        ],
-        [("What turns the wheel?", [], ["water"]), ("What fills the sail?", [], ["wind"])],
-    ),
-    (
-        "tags that are offered below questions written as web pages",
-        [
-            {"question": "<p>Which tag is bold?</p>", "options": ["<b>", "<i>", "<p>none</p>"], "answer": "A"},
-            {"question": "<p>Which is smaller?</p>", "options": ["a<b", "b<a", "c"], "answer": "B"},
-        ],
-        [("Which tag is bold?", ["<b>", "<i>", "none"], ["A"]), ("Which is smaller?", ["a<b", "b<a", "c"], ["B"])],
-    ),
-    (
-        "what is wrong in keys of its own",
-        [
-            {"question": "What turns the wheel?", "distractor1": "fire", "distractor2": "sand", "correct_answer": "water"},
-            {"question": "What fills the sail?", "distractor1": "fire", "distractor2": "sand", "correct_answer": "wind"},
-        ],
-        [
-            ("What turns the wheel?", ["fire", "sand", "water"], ["C"]),
-            ("What fills the sail?", ["fire", "sand", "wind"], ["C"]),
-        ],
-    ),
-    (
-        "names in another language, the key the name of a key",
-        [
-            {"frage": "Welcher Wind treibt die Mühle?", "a1": "Nord", "a2": "Süd", "loesung": "a2", "punkte": 3},
-            {"frage": "Wer hütet die Lampe?", "a1": "Müller", "a2": "Wärter", "loesung": "a1", "punkte": 3},
-            {"frage": "Was trägt die Fähre?", "a1": "Salz", "a2": "Korn", "loesung": "a2", "punkte": 3},
-        ],
-        [
-            ("Welcher Wind treibt die Mühle?", ["Nord", "Süd"], ["B"]),
-            ("Wer hütet die Lampe?", ["Müller", "Wärter"], ["A"]),
-            ("Was trägt die Fähre?", ["Salz", "Korn"], ["B"]),
-        ],
-    ),
-    (
-        "places that count from 1",
-        [
-            {"q": "Which wind turns a mill?", "opts": ["north", "south"], "ans": 2},
-            {"q": "Who keeps a lamp?", "opts": ["a keeper", "a smith"], "ans": 1},
-        ],
-        [("Which wind turns a mill?", ["north", "south"], ["B"]), ("Who keeps a lamp?", ["a keeper", "a smith"], ["A"])],
-    ),
-    (
-        "options that say whether they are right",
-        [
-            {"question": "Who keeps a lamp?", "choices": [{"answer": "a keeper", "correct": True}, {"answer": "a smith", "correct": False}]},
-            {"question": "What turns?", "choices": [{"answer": "a pier", "correct": False}, {"answer": "a mill", "correct": True}]},
-        ],
-        [("Who keeps a lamp?", ["a keeper", "a smith"], ["A"]), ("What turns?", ["a pier", "a mill"], ["B"])],
-    ),
-]  # fmt: skip
+EXPORTS: list[dict[str, Any]] = yaml.load(
+    Path(__file__).with_name("records.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader
+)
 
 
 def read(path: Path) -> list[Read]:
@@ -137,12 +26,9 @@ def read(path: Path) -> list[Read]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("records", "expected"), [case[1:] for case in EXPORTS], ids=[case[0] for case in EXPORTS]
-)
-def test_records_are_read_as_data_sets_and_programs_export_them(
-    tmp_path: Path, records: list[dict[str, Any]], expected: list[Read]
-) -> None:
+@pytest.mark.parametrize("case", EXPORTS, ids=lambda case: case["case"])
+def test_records_are_read_as_data_sets_and_programs_export_them(tmp_path: Path, case: dict[str, Any]) -> None:
+    records, expected = case["records"], [tuple(one) for one in case["read"]]
     assert read(write(tmp_path, "records.json", json.dumps(records, ensure_ascii=False))) == expected
     lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
     assert read(write(tmp_path, "records.jsonl", lines)) == expected

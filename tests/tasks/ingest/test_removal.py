@@ -93,10 +93,7 @@ def test_its_questions_and_text_go_and_the_record_stays(world: World) -> None:
     assert removal.question_count == 2  # type: ignore[attr-defined]
     assert world.lake.query(
         "select document_name, status, error, question_count from documents order by all"
-    ).rows() == [
-        ("right.txt", "parsed", None, 1),
-        ("wrong.txt", "removed", "Removed: not a paper", 0),
-    ]
+    ).rows() == [("right.txt", "parsed", None, 1), ("wrong.txt", "removed", "Removed: not a paper", 0)]
     assert (world.count("questions"), world.count("document_texts")) == (1, 1)
     before = world.lake.query("select * from landings order by all").rows()
     world.remove()

@@ -49,12 +49,7 @@ D) Gobi
 
 
 @pytest.mark.parametrize(
-    ("read", "meant"),
-    [
-        ("A Alps", "A) Alps"),
-        ("AAlps", "A) Alps"),
-        (") Alps", "A) Alps"),
-    ],
+    ("read", "meant"), [("A Alps", "A) Alps"), ("AAlps", "A) Alps"), (") Alps", "A) Alps")]
 )
 def test_the_letter_of_a_first_option_that_a_tick_covers_is_given_back(read: str, meant: str) -> None:
     text = CHOICE + f"Q3. Which is a range?\n{read}\nB) Pacific\nC) Nile\nD) Gobi\nQ4. Which is a desert?"

@@ -60,10 +60,7 @@ def test_what_a_mail_quotes_is_read_with_what_is_written_between() -> None:
         "Hello Ann, my answers stand below.\n\n> 1. What guides ships?\n>\n> A. a mill\n> B. a lighthouse\n> C. a barn\nAnswer: B\n"
         "> 2. What turns in the wind?\n> A. a mill\n> B. a lighthouse\n> C. a barn\nAnswer: A\n"
     )
-    assert read(text) == [
-        ("1.", "What guides ships?", ["B"]),
-        ("2.", "What turns in the wind?", ["A"]),
-    ]
+    assert read(text) == [("1.", "What guides ships?", ["B"]), ("2.", "What turns in the wind?", ["A"])]
 
 
 def test_a_line_that_begins_with_a_sign_of_comparison_stays() -> None:

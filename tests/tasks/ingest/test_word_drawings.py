@@ -117,10 +117,7 @@ def test_labels_that_float_beside_a_group_are_part_of_its_figure(tmp_path: Path)
         say("2．直角等于____。"),
     ]
     parsed = parse_word(tmp_path, blocks, {})
-    assert [one["stem"] for one in parsed.questions] == [
-        "如图，角C等于____。\n[picture:1]",
-        "直角等于____。",
-    ]
+    assert [one["stem"] for one in parsed.questions] == ["如图，角C等于____。\n[picture:1]", "直角等于____。"]
 
 
 def test_frames_lines_and_boxes_of_text_are_no_figure(tmp_path: Path) -> None:

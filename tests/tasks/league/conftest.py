@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from deployments.home import create_home
 from deployments.model_server import RunningServer, start_model_server
 from schemas.settings import Settings
 from tests.tasks.league.world import ABILITIES, build_profile, make_profile, simulated_address, write_registry
@@ -41,7 +40,6 @@ def make_world(tmp_path: Path) -> Iterator[MakeWorld]:
                 profile(content)
             settings = Settings(home=tmp_path)
             write_registry(settings.registry_path, tuple(ABILITIES))
-            create_home(settings)
             # Letters, orders and matches are drawn from this: the same draws in every run of the tests.
             key = settings.home / "secrets" / "league"
             key.parent.mkdir(exist_ok=True)

@@ -11,13 +11,7 @@ from pydantic import ValidationError
 
 from schemas.errors import RegistryError
 from schemas.settings import Settings
-from tasks.models.registry.models import (
-    Registry,
-    check_callable,
-    read_address,
-    read_api_key,
-    read_registry,
-)
+from tasks.models.registry.models import Registry, check_callable, read_address, read_api_key, read_registry
 
 REGISTRY = """\
 providers:

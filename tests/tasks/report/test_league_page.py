@@ -30,7 +30,7 @@ from tests.tasks.league.statistics.synthetic import FAMILIES, NOON, Spec, build_
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Batch, Lake, open_lake
 
-QUICK = StatisticsRequest(resamples=100, repeats=5)
+QUICK = StatisticsRequest(resamples=100, repeats=2)
 MARKED = re.compile(r"MARKED \w+")
 
 

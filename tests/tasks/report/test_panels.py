@@ -349,10 +349,7 @@ def test_judges_together_and_what_they_give_for_form_stand_beside_what_was_publi
     weights = said["weights"].draw
     assert weights is not None
     drawn = [str(weights(one).to_dict()) for one in ("zh", "en")]
-    assert [("全部" in one, "all disc" in one) for one in drawn] == [
-        (True, False),
-        (False, True),
-    ]
+    assert [("全部" in one, "all disc" in one) for one in drawn] == [(True, False), (False, True)]
 
 
 def test_a_candidate_without_S_is_in_no_correlation_and_stops_no_page() -> None:

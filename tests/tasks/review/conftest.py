@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,13 +82,24 @@ def make_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return get_table("questions").frame(rows)
 
 
+def make_settings(home: Path) -> Settings:
+    return Settings(home=home, review_count=2, review_daily_quota=10, review_due_days=30)
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(home=tmp_path, review_count=2, review_daily_quota=10, review_due_days=30)
+    return make_settings(tmp_path)
 
 
 @pytest.fixture
 def ledger(settings: Settings) -> Iterator[Ledger]:
+    with open_annotated(settings) as opened:
+        yield opened
+
+
+@contextmanager
+def open_annotated(settings: Settings) -> Iterator[Ledger]:
+    """A ledger with its annotators."""
     with open_ledger(settings.ledger_address) as opened:
         add_annotators(
             opened,

@@ -127,10 +127,7 @@ def test_letters_go_through_the_configured_server_and_each_says_whether_it_went(
 # The second is one that this server cannot be told: it offers no SMTPUTF8.
 @pytest.mark.parametrize(
     ("address", "reason"),
-    [
-        ("refuse@example.org", "SMTPRecipientsRefused"),
-        ("陈@example.org", "SMTPNotSupportedError"),
-    ],
+    [("refuse@example.org", "SMTPRecipientsRefused"), ("陈@example.org", "SMTPNotSupportedError")],
 )
 def test_an_address_that_the_server_refuses_does_not_stop_the_others(
     ledger: Ledger, settings: Settings, mailbox: Mailbox, address: str, reason: str

@@ -16,25 +16,25 @@ from tests.tasks.league.statistics.conftest import LandLeague
 from tests.tasks.league.statistics.synthetic import FAMILIES, NOON, Spec, build_league
 from warehouse.lake import Lake
 
-QUICK = StatisticsRequest(resamples=100, repeats=5)
+QUICK = StatisticsRequest(resamples=100, repeats=1)
 NAMES = list(FAMILIES)
 
 
 def test_the_order_of_abilities_is_found_again_in_both_domains(lake: Lake, land_league: LandLeague) -> None:
-    land_league(Spec(runs=3))
+    land_league(Spec(runs=2))
     written = write_statistics(lake, "autumn", QUICK)
 
-    assert written.parts == {"mathematics, full": 3 * 8 * 49, "programming, full": 3 * 8 * 49}
+    assert written.parts == {"mathematics, full": 2 * 8 * 49, "programming, full": 2 * 8 * 49}
     for domain in ("mathematics", "programming"):
         found = lake.run_named("league_ranking", {"league_id": "autumn", "domain": domain})
         assert found["rank"].to_list() == list(range(1, 9))
         assert found["model"].to_list() == NAMES
-        assert set(found["score_count"]) == {3 * 7 * 7} and set(found["answer_count"]) == {3 * 7}
+        assert set(found["score_count"]) == {2 * 7 * 7} and set(found["answer_count"]) == {2 * 7}
         assert (
             (found["answer_high"] - found["answer_low"]) > (found["score_high"] - found["score_low"])
         ).all()
         assert (found["answer_low"] < found["score"]).all() and (found["score"] < found["answer_high"]).all()
-        assert set(found["run_count"]) == {3}
+        assert set(found["run_count"]) == {2}
     scale = dict(lake.query("select distinct domain, most_points from league_scores").iter_rows())
     assert scale == {"mathematics": 6.0, "programming": 100.0}
     # Borda points say nothing of how hard a question is.
@@ -161,7 +161,7 @@ def test_a_seed_replaces_the_rows_of_another_and_what_people_refuse_later_leaves
 
     # The same seed lands the same rows, and another replaces them.
     assert not write_statistics(lake, "autumn", QUICK).is_new
-    assert write_statistics(lake, "autumn", StatisticsRequest(seed=1, resamples=100, repeats=5)).is_new
+    assert write_statistics(lake, "autumn", StatisticsRequest(seed=1, resamples=100, repeats=1)).is_new
     assert set(lake.query("select seed from league_scores")["seed"]) == {1}
     assert lake.query("select count(*) from league_scores").item() == 8
     costs = lake.run_named("league_costs", {"league_id": "autumn"}).filter(model="amber-1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
 from tasks.review.recording import RefusedSubmission, SubmissionReceipt
-from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
+from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question, make_settings, open_annotated
 from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
@@ -38,12 +39,21 @@ QUESTIONS = [
 ]
 
 
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The workbooks of a batch of three questions for chen and dai: written once, copied."""
+    settings = make_settings(tmp_path_factory.mktemp("exported"))
+    with open_annotated(settings) as ledger:
+        assign_batch(ledger, "b1", make_frame(QUESTIONS), TWO, settings, NOW)
+        export_batch(ledger, "b1", settings.home / "out")
+    return settings.home / "out"
+
+
 @pytest.fixture
-def folder(ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
-    """The workbooks of a batch of three questions for chen and dai."""
+def folder(exported: Path, ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
+    """Those workbooks, and a ledger that has the batch."""
     assign_batch(ledger, "b1", make_frame(QUESTIONS), TWO, settings, NOW)
-    export_batch(ledger, "b1", tmp_path / "out")
-    return tmp_path / "out"
+    return Path(shutil.copytree(exported, tmp_path / "out"))
 
 
 @pytest.fixture
