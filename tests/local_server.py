@@ -6,11 +6,8 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-
-import pytest
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,16 +42,3 @@ def serve(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
     finally:
         server.shutdown()
         server.server_close()
-
-
-@contextmanager
-def reading_certificates_once() -> Iterator[None]:
-    """Clients of models share the certificates that they trust.
-
-    Each of them reads all of these: 20 ms of CPU.
-    """
-    import httpcore2
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
-        yield

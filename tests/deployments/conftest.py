@@ -10,7 +10,6 @@ from argon2 import PasswordHasher
 from schemas.settings import Settings
 from tests.fits import remembering_fits
 from tests.fresh import copy_home, copying_new_stores, make_once
-from tests.local_server import reading_certificates_once
 
 
 def copy_new_home(home: Path) -> None:
@@ -44,12 +43,6 @@ def _new_stores_are_copies() -> Iterator[None]:
     The tests of the warehouse check that a new one is made correctly.
     """
     with copying_new_stores():
-        yield
-
-
-@pytest.fixture(scope="package", autouse=True)
-def _certificates_are_read_once() -> Iterator[None]:
-    with reading_certificates_once():
         yield
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from tests.fits import remembering_fits
 from tests.fresh import copying_new_stores
-from tests.local_server import reading_certificates_once
 from warehouse.lake import share_lake
 
 
@@ -17,12 +16,6 @@ def _new_stores_are_copies() -> Iterator[None]:
     The tests of the warehouse check that a new lake is made correctly.
     """
     with copying_new_stores():
-        yield
-
-
-@pytest.fixture(scope="package", autouse=True)
-def _certificates_are_read_once() -> Iterator[None]:
-    with reading_certificates_once():
         yield
 
 
