@@ -11,7 +11,7 @@ SELECT
     sum(input_token_count)::BIGINT AS input_token_count,
     sum(output_token_count)::BIGINT AS output_token_count,
     sum(cost_usd) AS cost_usd,
-    sum(cost_usd) / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
+    sum(priced_usd) / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
     sum(unpriced_count)::BIGINT AS unpriced_count,
     is_simulated
 FROM monthly_costs
