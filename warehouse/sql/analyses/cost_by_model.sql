@@ -18,4 +18,4 @@ FROM monthly_costs
 WHERE ($from_month::VARCHAR IS NULL OR month >= $from_month)
     AND ($through_month::VARCHAR IS NULL OR month <= $through_month)
 GROUP BY model, purpose, is_simulated
-ORDER BY cost_usd DESC, model, purpose, is_simulated
+ORDER BY round(sum(cost_usd), 9) DESC, model, purpose, is_simulated
