@@ -57,7 +57,7 @@ SELECT
         WHERE o.is_simulated = p.is_simulated
             -- What differs in the last bits only is equal.
             AND round(o.score, 9) >= round(p.score, 9)
-            AND o.cost_per_1000_usd < p.cost_per_1000_usd
+            AND round(o.cost_per_1000_usd, 9) < round(p.cost_per_1000_usd, 9)
     ) AS is_efficient,
     p.edition_id,
     p.is_simulated

@@ -22,21 +22,25 @@ WITH best AS (
         AND s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions WHERE NOT is_repetition AND is_shown_by_default))
 ),
 
-named AS (
-    SELECT coalesce($model_a::VARCHAR, $model_b::VARCHAR, (SELECT arg_min(model, (-score, model)) FROM best)) AS model
+-- Who sat another set has nothing in common with it to be compared on.
+paired AS (
+    SELECT b.model, b.score, p.other_model
+    FROM best AS b
+    JOIN (
+        SELECT edition_id, month, unnest([model_a, model_b]) AS model, unnest([model_b, model_a]) AS other_model
+        FROM edition_pairs
+        WHERE prompt_style = $prompt_style AND discipline = 'all' AND is_paired AND month IN (SELECT month FROM best)
+    ) AS p USING (edition_id, month, model)
 ),
 
--- Who sat another set has nothing in common with it to be compared on.
+named AS (
+    SELECT coalesce($model_a::VARCHAR, $model_b::VARCHAR, (SELECT arg_min(model, (-score, model)) FROM paired)) AS model
+),
+
 beside AS (
-    SELECT arg_min(b.model, (-b.score, b.model)) AS model
-    FROM best AS b
-    JOIN named AS n ON n.model <> b.model
-    JOIN edition_pairs AS p
-        ON p.edition_id = b.edition_id
-        AND p.month = b.month
-        AND p.model_a = least(b.model, n.model)
-        AND p.model_b = greatest(b.model, n.model)
-    WHERE p.prompt_style = $prompt_style AND p.discipline = 'all' AND p.is_paired
+    SELECT arg_min(p.model, (-p.score, p.model)) AS model
+    FROM paired AS p
+    JOIN named AS n ON n.model = p.other_model
 ),
 
 chosen AS MATERIALIZED (

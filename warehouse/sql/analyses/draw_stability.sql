@@ -20,6 +20,9 @@ SELECT
     l.is_simulated
 FROM leaderboards AS l
 JOIN current_editions AS e ON e.edition_id = l.edition_id AND e.month = l.month
+-- What the reference answered once, for several runs, is one draw.
+SEMI JOIN edition_sessions AS own
+    ON own.edition_id = l.edition_id AND own.month = l.month AND own.model = l.model AND own.prompt_style = 'zero_shot' AND NOT own.is_borrowed
 WHERE coalesce($simulated::BOOLEAN OR NOT l.is_simulated, l.is_shown_by_default)
     AND l.month = coalesce($month::VARCHAR, (
         SELECT max(month) FROM current_editions

@@ -1,6 +1,6 @@
 -- Does our order agree with that of other benchmarks?
 -- One row per benchmark: Spearman's rho between S of one month and the benchmark's latest score of the same candidates; ties
--- share their mean rank. Null for fewer than three candidates with S in common. (The p-value is tasks/statistics/spearman.py's.)
+-- share their mean rank. Null for fewer than three candidates with S in common, and where one list is all equal. (The p-value is tasks/statistics/spearman.py's.)
 -- Parameters: $month (default null), $simulated (default null)
 -- No rows: no candidate of the month has published scores of another benchmark: `proctor import external FILE --benchmark NAME --source WHERE`.
 WITH shown AS (
@@ -40,7 +40,7 @@ ranked AS (
 
 SELECT
     benchmark,
-    CASE WHEN count(*) >= 3 THEN corr(score_rank, external_rank) END AS spearman_rho,
+    CASE WHEN count(*) >= 3 THEN nullif(round(corr(score_rank, external_rank), 9), 'nan'::DOUBLE) END AS spearman_rho,
     count(*) AS candidate_count
 FROM ranked
 GROUP BY benchmark

@@ -7,17 +7,8 @@
 -- A null month is the latest that was published.
 -- Shown: question_uuid, discipline, difficulty, discrimination, mean_stars, answer_count
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
-WITH marks AS (
-    SELECT
-        arg_min(s.edition_id, (e.is_repetition, s.edition_id)) AS edition_id,
-        s.month,
-        s.question_uuid,
-        any_value(s.lineage_uuid) AS lineage_uuid,
-        any_value(s.discipline) AS discipline,
-        sum(s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
-            / sum(s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count) AS mean_stars,
-        count(DISTINCT s.model) AS candidate_count,
-        s.is_simulated
+WITH sittings AS (
+    SELECT s.*, e.is_repetition
     FROM edition_stars AS s
     JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
     WHERE s.prompt_style = 'zero_shot'
@@ -26,7 +17,25 @@ WITH marks AS (
             SELECT max(month) FROM current_editions
             WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         ))
-    GROUP BY s.month, s.question_uuid, s.is_simulated
+    -- What the reference answered once, for several runs of the month, counts once.
+    QUALIFY row_number() OVER (
+        PARTITION BY s.is_simulated, s.model, s.question_uuid, s.sat_in_run_id ORDER BY e.is_repetition, s.edition_id
+    ) = 1
+),
+
+marks AS (
+    SELECT
+        arg_min(edition_id, (is_repetition, edition_id)) AS edition_id,
+        month,
+        question_uuid,
+        any_value(lineage_uuid) AS lineage_uuid,
+        any_value(discipline) AS discipline,
+        sum(stars_1_count + 2 * stars_2_count + 3 * stars_3_count)
+            / sum(stars_0_count + stars_1_count + stars_2_count + stars_3_count + unparsed_count) AS mean_stars,
+        count(DISTINCT model) AS candidate_count,
+        is_simulated
+    FROM sittings
+    GROUP BY month, question_uuid, is_simulated
 ),
 
 items AS (
@@ -62,4 +71,4 @@ SELECT
 FROM items AS i
 FULL JOIN marks AS m ON m.question_uuid = i.question_uuid AND m.is_simulated = i.is_simulated
 WHERE coalesce(i.answer_count, 0) >= $least_answers::BIGINT
-ORDER BY if($by = 'discrimination', i.discrimination, i.difficulty) DESC NULLS LAST, m.mean_stars, question_uuid
+ORDER BY if($by = 'discrimination', i.discrimination, i.difficulty) DESC NULLS LAST, m.mean_stars, question_uuid, is_simulated

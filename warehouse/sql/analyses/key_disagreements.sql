@@ -46,4 +46,4 @@ SELECT
 FROM apart AS j
 LEFT JOIN answered AS a ON a.month = j.month AND a.session_id = j.session_id AND a.seq = j.seq
 LEFT JOIN keys AS k ON k.question_uuid = a.question_uuid AND k.bank_version = a.bank_version
-ORDER BY j.month, j.run_id, j.question_uuid, j.session_id, j.seq, j.judge
+ORDER BY j.month, j.run_id, j.question_uuid, j.session_id, j.seq, j.judge, j.prompt_version, j.occasion

@@ -1,6 +1,7 @@
 -- What changes when a league is judged without reference answers?
 -- One row per league, domain and candidate that has scores of both types of run: both scores and ranks, their differences, and the rank
--- correlation of the two rankings (Spearman's; equal scores share their mean rank, null for fewer than three candidates).
+-- correlation of the two rankings (Spearman's; equal scores share their mean rank, null for fewer than three candidates,
+-- and where one list is all equal).
 -- Parameters: $league_id (default null)
 -- Shown: domain, model, full_score, without_score, score_change, full_rank, without_rank, rank_correlation
 -- No rows: no league has statistics of both types of run: `proctor league run NAME --without-reference`, then `proctor league report NAME`.
@@ -37,7 +38,7 @@ shared AS (
 SELECT
     * EXCLUDE (full_mean_rank, without_mean_rank, is_imported, is_simulated),
     CASE
-        WHEN count(*) OVER domains >= 3 THEN corr(full_mean_rank, without_mean_rank) OVER domains
+        WHEN count(*) OVER domains >= 3 THEN nullif(round(corr(full_mean_rank, without_mean_rank) OVER domains, 9), 'nan'::DOUBLE)
     END AS rank_correlation,
     is_imported,
     is_simulated

@@ -26,14 +26,15 @@ provider AS (
     SELECT organisation FROM owners SEMI JOIN edition ON edition.reference_model = owners.model
 ),
 
--- A question keeps what was published of it: by the edition itself, or by the last one before it.
+-- A question keeps what was published of it: by the edition itself, or by the last one before it. What was corrected since is not what
+-- the edition's model rests on.
 items AS (
     SELECT i.*
     FROM edition_items AS i
     JOIN editions AS e ON e.edition_id = i.edition_id
     CROSS JOIN edition
     WHERE i.is_simulated = edition.is_simulated
-        AND (i.edition_id = edition.edition_id OR (e.month, e.planned_at) < (edition.month, edition.planned_at))
+        AND (i.edition_id = edition.edition_id OR (e.month, e.planned_at) < (edition.month, edition.planned_at) AND e.published_at <= edition.published_at)
     QUALIFY row_number() OVER (
         PARTITION BY i.question_uuid ORDER BY e.month DESC, e.planned_at DESC, e.revision DESC
     ) = 1

@@ -11,7 +11,7 @@ WITH met AS (
         s.set_id,
         s.is_simulated,
         min(s.month) AS first_month,
-        arg_min(s.run_id, s.month) AS first_run_id,
+        arg_min(s.run_id, (s.month, s.run_id)) AS first_run_id,
         string_agg(DISTINCT s.model, ', ' ORDER BY s.model) AS models,
         count(*) AS session_count
     FROM sessions AS s

@@ -37,7 +37,7 @@ WHERE p.prompt_style = $prompt_style
     AND p.month IN (
         SELECT DISTINCT month
         FROM current_editions
-        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        WHERE NOT is_repetition AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         ORDER BY month DESC
         LIMIT coalesce($month_count::BIGINT, 9999)
     )

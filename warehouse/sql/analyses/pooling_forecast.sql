@@ -54,6 +54,6 @@ SELECT
     every.month,
     every.is_forecast,
     every.pooled_count,
-    every.pooled_count / (SELECT count(*) FROM banked) AS pooled_share
+    every.pooled_count / nullif((SELECT count(*) FROM banked), 0) AS pooled_share
 FROM every
 ORDER BY every.month

@@ -28,7 +28,7 @@ holdings AS (
 totals AS (
     SELECT
         (SELECT count(*) FROM banked) AS bank_count,
-        (SELECT count(*) FROM holdings) AS organisation_count,
+        (SELECT count(DISTINCT organisation) FROM sessions WHERE is_simulated = $simulated::BOOLEAN) AS organisation_count,
         (SELECT count(DISTINCT lineage_uuid) FROM met) AS pooled_count
 ),
 

@@ -6,4 +6,4 @@
 SELECT run_id, month, session_id, seq, question_uuid, model, address, judge, prompt_version, occasion, stars, key_verdict, is_simulated
 FROM judgements
 WHERE address IS NOT NULL AND run_id = coalesce($run_id::VARCHAR, run_id)
-ORDER BY month, run_id, model, session_id, seq, judge
+ORDER BY month, run_id, model, session_id, seq, judge, prompt_version, occasion

@@ -120,7 +120,7 @@ people AS (
 ),
 
 prices AS (
-    SELECT month, model, purpose, sum(cost_usd) / nullif(sum(call_count - unpriced_count), 0) AS usd
+    SELECT month, model, purpose, sum(priced_usd) / nullif(sum(call_count - unpriced_count), 0) AS usd
     FROM monthly_costs
     WHERE month IN (SELECT month FROM latest) AND purpose IN ('exam', 'judge')
     GROUP BY month, model, purpose

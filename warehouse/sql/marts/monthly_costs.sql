@@ -12,6 +12,7 @@ SELECT
     sum(c.output_tokens)::BIGINT AS output_token_count,
     coalesce(sum(c.cost_usd), 0) + coalesce(sum(c.extra_usd), 0) AS cost_usd,
     count(*) FILTER (c.cost_usd IS NULL) AS unpriced_count,
+    sum(c.cost_usd + coalesce(c.extra_usd, 0)) AS priced_usd,
     quantile_cont(c.latency_ms, 0.5) AS median_latency_ms,
     coalesce(r.is_simulated, c.is_simulated, false) AS is_simulated
 FROM llm_calls AS c
