@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 import queue
+import threading
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from schemas.errors import DocumentError, UsageError
 from schemas.settings import Settings
@@ -217,24 +218,53 @@ def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int)
     return parse_sources(_expand(paths), options, workers)
 
 
+_Outcome: TypeAlias = "queue.SimpleQueue[ParsedDocument | BaseException]"
+
+
 def parse_sources(
     sources: Iterable[Source], options: IngestOptions, workers: int
 ) -> Iterator[ParsedDocument]:
-    """Yield the result of every source in their order, as `parse_documents` does."""
-    with ThreadPoolExecutor(max_workers=max(1, workers), thread_name_prefix="ingest") as pool:
-        pending: queue.SimpleQueue[Future[ParsedDocument]] = queue.SimpleQueue()
-        remaining = iter(sources)
-        waiting = 0
-        for source in islice(remaining, workers * 2):
-            pending.put(pool.submit(_parse, source, options))
-            waiting += 1
-        while waiting:
-            result = pending.get().result()
-            waiting -= 1
-            for source in islice(remaining, 1):
-                pending.put(pool.submit(_parse, source, options))
-                waiting += 1
+    """Yield the result of every source in their order, as `parse_documents` does.
+
+    What is begun is waited for at the end, what only waits is left.
+    """
+    # No pool of executors: a Ctrl-C can leave the locks of its queue and its results held, and its end then waits for ever.
+    given: queue.SimpleQueue[tuple[Source, _Outcome] | None] = queue.SimpleQueue()
+
+    def read() -> None:
+        while (one := given.get()) is not None:
+            source, outcome = one
+            try:
+                outcome.put(_parse(source, options))
+            except BaseException as error:
+                outcome.put(error)
+
+    threads: list[threading.Thread] = []
+    pending: deque[_Outcome] = deque()
+    remaining, most = iter(sources), max(1, workers)
+    try:
+        while True:
+            for source in islice(remaining, 2 * most - len(pending)):
+                pending.append(queue.SimpleQueue())
+                given.put((source, pending[-1]))
+                if len(threads) < most:
+                    thread = threading.Thread(target=read, name=f"ingest_{len(threads)}", daemon=True)
+                    thread.start()
+                    threads.append(thread)
+            if not pending:
+                break
+            result = pending.popleft().get()
+            if isinstance(result, BaseException):
+                raise result
             yield result
+    finally:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                given.get_nowait()
+        for _ in threads:
+            given.put(None)
+        for thread in threads:
+            thread.join()
 
 
 def render_document_json(parsed: ParsedDocument) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 import uuid
 from contextlib import suppress
@@ -339,3 +340,33 @@ def test_a_reader_that_returns_something_else_is_told_so() -> None:
 
     with pytest.raises(DocumentError, match="The reader of text/x-mine returned str, and no Extraction"):
         extract(b"a", Words(), {})
+
+
+@pytest.mark.parametrize("begun", [0, 1], ids=["as it starts", "while it reads"])
+def test_a_ctrl_c_within_a_lock_of_threads_does_not_keep_the_end_waiting(begun: int) -> None:
+    """It comes where the main thread has just taken a lock, and would leave it held: the threads that need it never ended."""
+    code = f"""
+import itertools, sys, threading
+from tasks.ingest import documents
+
+def interrupt(frame, event, _):
+    if event == "return" and frame.f_code is threading.Condition.__enter__.__code__:
+        sys.setprofile(None)
+        raise KeyboardInterrupt
+
+documents._parse = lambda source, options: source
+found = documents.parse_sources(range(40), documents.IngestOptions(), 2)
+read = list(itertools.islice(found, {begun}))
+sys.setprofile(interrupt)
+try:
+    read += found
+except KeyboardInterrupt:
+    print("interrupted")
+else:
+    print(read == list(range(40)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    # Once the threads are there, no lock of theirs is taken any more.
+    assert done.stdout.split() == (["True"] if begun else ["interrupted"])
