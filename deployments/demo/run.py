@@ -192,13 +192,15 @@ def _check_home(settings: Settings) -> None:
     from tasks.models.registry import read_registry
 
     path = settings.registry_path
-    if not path.exists() and not is_home(settings.home):
+    is_there = path.exists()
+    if not is_there and not is_home(settings.home):
         return
-    there = read_registry(path).models if path.exists() else ()
+    there = read_registry(path).models if is_there else ()
     if missing := [name for name in read_registry(HERE / "models.yaml").models if name not in there]:
+        lack = f"{path} has no model {missing[0]!r}" if is_there else f"there is no {path}"
         raise UsageError(
-            f"{settings.home} is a home of something else than the demo: {path} lacks {len(missing)} of the demo's models, "
-            f"among them {missing[0]!r}. Nothing was written. Set PROCTOR_HOME to an empty folder, then run `proctor demo` again."
+            f"{settings.home} is a home of something else than the demo: {lack}. Nothing was written. Set PROCTOR_HOME to an empty "
+            "folder, then run `proctor demo` again."
         )
 
 
