@@ -179,7 +179,7 @@ def test_of_two_who_change_a_file_at_once_both_have_changed_it(folder: Path, reg
     for _ in range(3):
         registry.write_text(REGISTRY)
         (folder / TOML_NAME).write_text("")
-        reached = Barrier(2)
+        reached = Barrier(2, timeout=60)
         children = [start_child(partial(change, number, reached)) for number in range(2)]
         assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
         assert set(read_registry(registry).models) == {"lab-1", "own-0", "own-1"}
