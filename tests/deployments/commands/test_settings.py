@@ -188,6 +188,8 @@ def test_of_two_who_change_a_file_at_once_both_have_changed_it(folder: Path, reg
 
 def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Path) -> None:
     provider = {"base_url": "http://127.0.0.1:8000/v1"}
+    with pytest.raises(RegistryError, match="no model registry"):
+        remove_model(registry.parent / "nowhere" / "models.yaml", "lab-1")
     with pytest.raises(RegistryError, match="lab-1 is registered"):
         add_model(registry, "lab-1", ENTRY, provider)
     assert registry.read_text() == REGISTRY
