@@ -138,7 +138,7 @@ def raise_if_refused(error: BaseException, what: str = "commit") -> None:
     cause = explain_refusal(error)
     if cause is None and isinstance(error, OperationalError) and hasattr(error.orig, "sqlstate"):
         # A time limit, a lock, memory: with SQLite a wrong statement is one of these errors, too. What is said of one may hold values.
-        is_within = error.orig.sqlstate is not None
+        is_within = getattr(error.orig, "sqlstate", None) is not None
         did = (
             f"ended a statement ({type(error.orig).__name__})"
             if is_within
