@@ -101,15 +101,14 @@ def find_refusal(error: duckdb.Error) -> StoreError | None:
     # Of a connection that is refused `quote_refusal` says why.
     if not _is_of_store(error) or "Unable to connect to Postgres" in text:
         return None
-    if (cause := _find_cause(text)) is not None:
-        text, place = (
-            cause,
-            f"its catalog in PostgreSQL: {cause.removeprefix('ERROR:').strip().partition(chr(10))[0]}",
-        )
-    elif named := _NAMED_FILE.search(text):
+    cause = _find_cause(text)
+    place = "its catalog, in PROCTOR_HOME or where PROCTOR_LAKE_CATALOG says"
+    # SQLite breaks a query off, too; what begins so is PostgreSQL's, and has no query in its first line.
+    if cause is not None and cause.startswith("ERROR:"):
+        place = f"its catalog in PostgreSQL: {cause.removeprefix('ERROR:').strip().partition(chr(10))[0]}"
+    elif cause is None and (named := _NAMED_FILE.search(text)):
         place = named[1]
-    else:
-        place = "its catalog, in PROCTOR_HOME or where PROCTOR_LAKE_CATALOG says"
+    text = text if cause is None else cause
     if _CLOSED.search(text):
         return StoreError(
             f"The lake is closed to the user that runs this, or may only be read ({place}); nothing was written. Give that user the "

@@ -7,7 +7,7 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -79,14 +79,13 @@ def changing(path: Path) -> Iterator[None]:
     For who writes what it read of the file and more: of two at once the second put back what the first had read. No file is left, and a
     kill ends it.
     """
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        # A folder of a network may have no such locks; there it is as without one.
+    with ExitStack() as stack:
+        # A folder of a network may have no such locks; there it is as without one. Of one that is missing the block says so.
         with suppress(OSError):
+            folder = os.open(path.parent, os.O_RDONLY)
+            stack.callback(os.close, folder)
             fcntl.flock(folder, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(folder)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.exchange.imports.tables import get_text, is_percentage
+from tasks.exchange.imports.tables import get_text, name_odd_number
 from tasks.statistics import compute_external_correlations
 from tasks.statistics.agreement import RaterAgreement, Value, compute_agreement
 from tasks.texts import read_table
@@ -67,9 +67,10 @@ def compute_table_agreement(
     if len({isinstance(value, str) for value in values}) > 1:
         raise UsageError(f"{path.name} holds both numbers and words as ratings. Write them one way.")
     is_text = isinstance(values[0], str)
-    if not order and any(isinstance(value, str) and is_percentage(value) for value in values):
+    odd = [(value, what) for value in values if isinstance(value, str) and (what := name_odd_number(value))]
+    if odd and not order:
         raise UsageError(
-            f"{path.name} holds ratings as percentages, which are words without an order. Write them as numbers."
+            f"{path.name}: the rating {odd[0][0]} is {odd[0][1]}, and a word without an order. Write ratings as plain numbers, such as 2.5."
         )
     try:
         ordered: list[Value] = [name if is_text else float(name) for name in order]

@@ -34,6 +34,8 @@ _DAY = re.compile(
 )
 
 _PERCENTAGE = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*[%％]")
+# As spreadsheets in many languages of Europe write it, with semicolons between the columns; or a thousand.
+_WITH_COMMA = re.compile(r"[-+]?\d+(?:,\d+)+")
 
 
 def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
@@ -103,9 +105,9 @@ def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
                 f"{name}, row {number}: {'model' if model is None else 'item_id'} is empty. Correct the row, or leave it out."
             )
         mark, mark_text = split_mark(row["mark"])
-        if mark_text is not None and is_percentage(mark_text):
+        if mark_text is not None and (odd := name_odd_number(mark_text)) is not None:
             raise UsageError(
-                f"{name}, row {number}: the mark is {mark_text}, and the file does not say of what. Write marks as numbers."
+                f"{name}, row {number}: the mark {mark_text} is {odd}. Write marks as plain numbers, such as 2.5."
             )
         rows.append(
             {
@@ -175,9 +177,11 @@ def split_mark(value: object) -> tuple[float | None, str | None]:
     return (number, None) if math.isfinite(number) else (None, text)
 
 
-def is_percentage(text: str) -> bool:
-    """Whether a text is a share of something that it does not name, such as 85%."""
-    return _PERCENTAGE.fullmatch(text) is not None
+def name_odd_number(text: str) -> str | None:
+    """What a text is that means a number and is none that can be counted with, or None."""
+    if _PERCENTAGE.fullmatch(text):
+        return "a percentage, and the file does not say of what"
+    return "a number with a comma" if _WITH_COMMA.fullmatch(text) else None
 
 
 def _parse_repeat(value: object, place: str) -> int | None:

@@ -67,6 +67,9 @@ def render_start(text: str, language: Language = "en", *, most: int) -> Markup:
         if position > most:
             # What the text begins with is shown however long it is.
             end = token.start() or position
+    bare = next((one for one in _BARE.finditer(text) if one.end() > end), None)
+    if bare is not None and bare.start() < end:
+        end = bare.start() or bare.end()
     return render_line(text[:end], language) + ("…" if len(text) > end else "")
 
 

@@ -179,7 +179,7 @@ def test_of_two_who_change_a_file_at_once_both_have_changed_it(folder: Path, reg
     for _ in range(3):
         registry.write_text(REGISTRY)
         (folder / TOML_NAME).write_text("")
-        reached = Barrier(2)
+        reached = Barrier(2, timeout=60)
         children = [start_child(partial(change, number, reached)) for number in range(2)]
         assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
         assert set(read_registry(registry).models) == {"lab-1", "own-0", "own-1"}
@@ -188,6 +188,8 @@ def test_of_two_who_change_a_file_at_once_both_have_changed_it(folder: Path, reg
 
 def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Path) -> None:
     provider = {"base_url": "http://127.0.0.1:8000/v1"}
+    with pytest.raises(RegistryError, match="no model registry"):
+        remove_model(registry.parent / "nowhere" / "models.yaml", "lab-1")
     with pytest.raises(RegistryError, match="lab-1 is registered"):
         add_model(registry, "lab-1", ENTRY, provider)
     assert registry.read_text() == REGISTRY

@@ -93,6 +93,23 @@ def test_a_server_that_takes_nothing_says_why(postgresql: PostgresqlServer, stat
 
 
 @pytest.mark.service
+def test_a_server_that_lets_nobody_in_any_more_is_quoted_to_who_reads(postgresql: PostgresqlServer) -> None:
+    url = postgresql.new_ledger_url()
+    with open_ledger(url) as ledger, ledger.write() as connection:
+        connection.exec_driver_sql("CREATE ROLE going LOGIN SUPERUSER")
+    with open_ledger(url.replace("postgres@", "going@")) as ledger, open_ledger(url) as other:
+        with other.write() as connection:
+            connection.exec_driver_sql("ALTER ROLE going NOLOGIN")
+        ledger.engine.dispose()
+        for attempt in (ledger.read, ledger.write):
+            with (
+                pytest.raises(StoreError, match=r'could not be used: .* \(role "going" is not permitted'),
+                attempt(),
+            ):
+                pass
+
+
+@pytest.mark.service
 def test_a_role_without_rights_is_no_reason_to_restore_a_backup(postgresql: PostgresqlServer) -> None:
     url = postgresql.new_ledger_url()
     with open_ledger(url) as ledger, ledger.write() as connection:

@@ -228,6 +228,8 @@ def test_what_duckdb_says_of_a_store_that_is_away(error: duckdb.Error, is_away: 
         # What merging the lake's files meets on a full disk.
         (duckdb.IOException('IO Error: Could not write file "/h/ducklake-01a2.parquet": No space left on device'), "nothing more (/h/ducklake-01a2.parquet)"),
         (duckdb.TransactionException("Failed to flush changes into DuckLake: attempt to write a readonly database"), "may only be read (its catalog"),
+        # What SQLite says where a COMMIT finds no room.
+        (duckdb.TransactionException('Failed to commit: Failed to execute query "COMMIT": disk I/O error'), "nothing more (its catalog, in PROCTOR_HOME"),
         (duckdb.IOException('IO Error: Cannot open file "/h/ducklake-01a2.parquet": Permission denied'), "may only be read (/h/ducklake-01a2.parquet)"),
     ],
 )  # fmt: skip

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreAway, StoreError
 from warehouse.ledger.engine.statements import send_statement
-from warehouse.stores.away import LEDGER, is_postgresql_away, until_there
+from warehouse.stores.away import LEDGER, is_postgresql_away, quote_refusal, until_there
 from warehouse.stores.files import FileWatch
 
 # The name of a connection to PostgreSQL and the number of its last transaction, kept with it.
@@ -133,15 +133,21 @@ def raise_if_away(error: BaseException) -> None:
         ) from None
 
 
-def raise_if_refused(error: BaseException) -> None:
+def raise_if_refused(error: BaseException, what: str = "commit") -> None:
     """Raise StoreError for an error that says why the ledger takes nothing; others pass."""
     cause = explain_refusal(error)
     if cause is None and isinstance(error, OperationalError) and hasattr(error.orig, "sqlstate"):
-        # A time limit, a lock, memory: with SQLite a wrong statement is one of these errors, too.
-        cause = f"its server (PostgreSQL) ended a statement ({type(error.orig).__name__})"
+        # A time limit, a lock, memory: with SQLite a wrong statement is one of these errors, too. What is said of one may hold values.
+        is_within = getattr(error.orig, "sqlstate", None) is not None
+        did = (
+            f"ended a statement ({type(error.orig).__name__})"
+            if is_within
+            else f"lets nobody in ({quote_refusal(error.orig)})"
+        )
+        cause = f"its server (PostgreSQL) {did}"
     if cause is not None:
         raise StoreError(
-            f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
+            f"The ledger could not {what}: {cause}. Nothing of this was written; mend that, then run the command again."
         ) from None
 
 

@@ -146,7 +146,7 @@ class Ledger:
                     connection.close()
                 if isinstance(error, DBAPIError):
                     raise_if_away(error)
-                    raise_if_refused(error)
+                    raise_if_refused(error, "be used")
                     if begin == "BEGIN IMMEDIATE" and "locked" in str(error.orig):
                         raise StoreError(
                             "The ledger is locked by another program, and nothing was written. Wait until that has ended, or end it, "

@@ -155,9 +155,13 @@ def test_words_have_the_order_that_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not among those of --order"):
         compute_table_agreement(path, ["u"], None, ["a", "b"], ["poor", "good"])
     # As words 100% stood before 85%.
-    path.write_text("u,a,b\n1,85%,100%\n2,90%,85%\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="ratings as percentages"):
-        compute_table_agreement(path, ["u"], None, ["a", "b"])
+    for text, says in (
+        ("u,a,b\n1,85%,100%\n2,90%,85%\n", "85% is a percentage"),
+        ("u;a;b\n1;8,5;10,5\n2;9,5;8,5\n", "8,5 is a number with a comma"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match=f"the rating {says}"):
+            compute_table_agreement(path, ["u"], None, ["a", "b"])
 
 
 @pytest.mark.parametrize(

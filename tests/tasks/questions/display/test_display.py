@@ -137,6 +137,8 @@ def test_a_formula_that_cannot_be_read_whole_is_shown_as_its_source() -> None:
         ("short <b>", "short &lt;b&gt;"),
         ("longer than ten", "longer tha…"),
         ("x is $a+b+c+d$ here", "x is …"),
+        (r"it is \frac{1}{2} here", "it is …"),
+        (r"\frac{1}{2}x^{2} is", render_line(r"\frac{1}{2}x^{2}") + "…"),
         ("$x_1$ and then", f"{render_line('$x_1$')} and …"),
         ("$a+b+c+d+e$ is", f"{render_line('$a+b+c+d+e$')}…"),
         ("costs $5 and $6", "costs $5 a…"),
