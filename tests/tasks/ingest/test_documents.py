@@ -344,7 +344,7 @@ def test_a_reader_that_returns_something_else_is_told_so() -> None:
 
 @pytest.mark.parametrize("begun", [0, 1], ids=["as it starts", "while it reads"])
 def test_a_ctrl_c_within_a_lock_of_threads_does_not_keep_the_end_waiting(begun: int) -> None:
-    """It comes where the main thread has just taken a lock, and would leave it held: the threads that need it never ended."""
+    """It comes where the main thread has just taken a lock, and would leave it held."""
     code = f"""
 import itertools, sys, threading
 from tasks.ingest import documents
