@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from sqlalchemy import inspect, make_url
@@ -213,3 +215,24 @@ def test_an_address_is_shown_without_its_password_wherever_that_stands(place: st
     shown = show_address(f"postgresql:{place}")
     assert "QZXW" not in shown
     assert "@host/ledger" in shown
+
+
+@pytest.mark.parametrize("function", ["attempt", "until_there", "_begin"])
+def test_a_ctrl_c_as_a_transaction_begins_leaves_nothing_locked(tmp_path: Path, function: str) -> None:
+    """What ends the work writes too, and waited a minute for the transaction that its own process had left open."""
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+
+    def interrupt(frame: FrameType, event: str, _: object) -> None:
+        if event == "return" and frame.f_code.co_name == function:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    with open_ledger(address) as ledger:
+        with pytest.raises(KeyboardInterrupt) as interrupted:
+            sys.setprofile(interrupt)
+            with ledger.write():
+                pass
+        # What it passed through is still held by its traceback, as it is while a command ends.
+        assert interrupted.tb is not None
+        with open_ledger(address, busy_s=0.1) as other, other.write():
+            pass

@@ -86,7 +86,7 @@ class Ledger:
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ"
         begin += "" if self.is_sqlite or may_shadow else " READ ONLY"
         try:
-            with self._begin(begin, check_files) as connection:
+            with self._begin(begin, check_files, []) as connection:
                 try:
                     if self._has_exam_attached:
                         connection.exec_driver_sql(_PIN).close()
@@ -108,7 +108,11 @@ class Ledger:
         where its server went away before anything was kept.
         """
         begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
-        with self._begin(begin, mark_transaction if self._counts_commits else lambda _: None) as connection:
+        # A Ctrl-C may come between the beginning and the block: what is held is then let go before anything else is written.
+        begun: list[Connection] = []
+        try:
+            prepare = mark_transaction if self._counts_commits else lambda _: None
+            connection = self._begin(begin, prepare, begun)
             try:
                 with gathering(connection):
                     yield connection
@@ -127,14 +131,20 @@ class Ledger:
             except BaseException:
                 roll_back(connection)
                 raise
+        finally:
+            for one in begun:
+                one.close()
 
-    def _begin(self, begin: str, prepare: Callable[[Connection], None]) -> Connection:
-        """A connection with a transaction begun; a server that does not answer is waited for."""
+    def _begin(
+        self, begin: str, prepare: Callable[[Connection], None], begun: list[Connection]
+    ) -> Connection:
+        """A connection with a transaction begun, also put into `begun`; an absence is waited for."""
 
         def attempt() -> Connection:
             connection = None
             try:
                 connection = self.engine.connect()
+                begun.append(connection)
                 if self.is_sqlite:
                     prepare(connection)
                     connection.exec_driver_sql(begin)
