@@ -219,7 +219,7 @@ def test_an_address_is_shown_without_its_password_wherever_that_stands(place: st
 
 @pytest.mark.parametrize("function", ["attempt", "until_there", "_begin"])
 def test_a_ctrl_c_as_a_transaction_begins_leaves_nothing_locked(tmp_path: Path, function: str) -> None:
-    """What ends the work writes too, and waited a minute for the transaction that its own process had left open."""
+    """What ends the work writes, too, and waited a minute for its own open transaction."""
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
 
     def interrupt(frame: FrameType, event: str, _: object) -> None:

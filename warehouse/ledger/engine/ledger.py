@@ -138,7 +138,7 @@ class Ledger:
     def _begin(
         self, begin: str, prepare: Callable[[Connection], None], begun: list[Connection]
     ) -> Connection:
-        """A connection with a transaction begun, also put into `begun`; an absence is waited for."""
+        """A connection with a transaction begun, put into `begun` too; an absence is waited for."""
 
         def attempt() -> Connection:
             connection = None
