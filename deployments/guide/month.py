@@ -662,11 +662,11 @@ def _list_unknown(talk: Talk) -> list[str]:
 
 def _count_waiting(talk: Talk) -> int:
     """Questions read and given to nobody for review; one in two papers counts once."""
-    from tasks.review import read_unreviewed
+    from tasks.review import count_unreviewed
     from warehouse.lake import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:
-        count = read_unreviewed(lake).height
+        count = count_unreviewed(lake)
     batched = sum(int(one["question_count"]) for one in _list_batches(talk) if one["status"] == "open")
     return max(0, count - batched)
 

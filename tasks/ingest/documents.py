@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -21,7 +22,6 @@ from tasks.ingest.answer_files import find_answered, find_companions
 from tasks.ingest.guard.client import ask
 from tasks.ingest.intake import name_source, show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
-from tasks.ingest.pictures import take_data
 from tasks.ingest.second_reader import ShownPaper
 from tasks.questions.identity import compute_document_id
 
@@ -402,3 +402,9 @@ def _refuse(
     path: Path, document: dict[str, Any], status: str, error: str, copy: Path | None = None
 ) -> ParsedDocument:
     return ParsedDocument({**document, "status": status, "error": error}, None, [], path, copy)
+
+
+def take_data(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """The rows of pictures that a reader's process sent, and apart from them the bytes by hash."""
+    data = {str(row["sha256"]): base64.b64decode(row["data"]) for row in rows}
+    return [{name: value for name, value in row.items() if name != "data"} for row in rows], data

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from functools import cache
@@ -345,9 +345,3 @@ def _shows_writing(line: str, kept: KeptPictures) -> bool:
     marks, size = find_print(255 - shown if numpy.median(shown) < 128 else shown)
     written = link_marks(marks, size) if len(marks) else []
     return sum(len(one) >= _LONG_LINE for one in written) >= _LINES_WRITTEN
-
-
-def take_data(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
-    """The rows of pictures that a reader's process sent, and apart from them the bytes by hash."""
-    data = {str(row["sha256"]): base64.b64decode(row["data"]) for row in rows}
-    return [{name: value for name, value in row.items() if name != "data"} for row in rows], data

@@ -19,6 +19,9 @@ from .landing import land_row_faults as land_row_faults
 # Rows of `questions` that no landed decision settles; of a question found in two documents the first counts.
 from .landing import read_unreviewed as read_unreviewed
 
+# How many these are; none of their text is read.
+from .landing import count_unreviewed as count_unreviewed
+
 # Put questions that nobody has reviewed into a batch, if there are annotators to give them to; returns ids and counts.
 from .landing import open_waiting_batch as open_waiting_batch
 

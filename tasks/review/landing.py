@@ -34,6 +34,11 @@ def read_unreviewed(lake: Lake) -> pl.DataFrame:
     return lake.read("unreviewed_questions")
 
 
+def count_unreviewed(lake: Lake) -> int:
+    """How many questions `read_unreviewed` would give; reads none of their text."""
+    return int(lake.read("unreviewed_count").item())
+
+
 def land_closed_batches(
     ledger: Ledger, lake: Lake, now: str, batch_id: str | None = None
 ) -> dict[str, object]:
@@ -157,9 +162,10 @@ def _frame_faults(unit: str, faults: Sequence[RowFault]) -> pl.DataFrame:
 def open_waiting_batch(settings: Settings) -> dict[str, object]:
     """Put questions that nobody reviewed into a batch, if there are annotators; gives counts."""
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        count = count_unreviewed(lake)
+        if not count or not read_annotators(ledger):
+            return {"waiting_questions": count, "batch_id": None}
         questions = read_unreviewed(lake)
-        if questions.is_empty() or not read_annotators(ledger):
-            return {"waiting_questions": questions.height, "batch_id": None}
         gold = read_gold_supply(settings, lake, settings.review_gold_share)
         summary = assign_batch(
             ledger, None, questions, None, settings, now_text(), AssignmentTerms(gold=gold)

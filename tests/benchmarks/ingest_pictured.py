@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest import IngestOptions, ParsedDocument
-from tasks.ingest.pictures import take_data
+from tasks.ingest.documents import take_data
 from tasks.ingest.second_reader import ShownPaper, choose_reading
 from tests.benchmarks.ingest_accuracy import fold, make_document, read_document, read_options
 from tests.benchmarks.ingest_cache import use_cache

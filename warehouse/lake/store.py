@@ -29,6 +29,7 @@ from warehouse.lake.attach import (
 from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import CONFLICT_TRIES, find_absence, find_refusal, is_conflict
+from warehouse.lake.fetching import fetch_few
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import (
     OWN_TABLES,
@@ -144,7 +145,8 @@ class Lake:
 
     def query(self, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
         """The rows of one statement with `$name` parameters; UsageError for wrong SQL."""
-        return self._execute(sql, params, lambda result: result.pl())
+        few = self._execute(sql, params, fetch_few)
+        return self._execute(sql, params, lambda result: result.pl()) if few is None else few
 
     def stream(self, sql: str, params: Mapping[str, object], take: Callable[[pl.DataFrame], None]) -> None:
         """Give `take` the rows of one statement in parts; StoreError, and no retry, if away."""

@@ -14,6 +14,7 @@ from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, make_options, parse_document
 from tasks.ingest.landing import land_documents
 from tasks.ingest.removal import release_document
+from tasks.review import count_unreviewed
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.finnish_paper import write_paper
@@ -33,7 +34,9 @@ def papers(tmp_path: Path) -> Path:
 
 
 def read_waiting(lake: Lake) -> list[str]:
-    return lake.read("unreviewed_questions")["document_name"].to_list()
+    names: list[str] = lake.read("unreviewed_questions")["document_name"].to_list()
+    assert count_unreviewed(lake) == len(names)
+    return names
 
 
 def test_a_held_paper_is_landed_whole_and_nothing_of_it_waits_for_review(

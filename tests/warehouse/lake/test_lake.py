@@ -9,11 +9,13 @@ import sys
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import polars as pl
 import pytest
 from filelock import FileLock
+from polars.testing import assert_frame_equal
 
 from schemas.errors import ContractError, StoreError, UsageError
 from schemas.settings import Settings
@@ -31,6 +33,7 @@ from tests.warehouse.sample_rows import (
 )
 from warehouse.lake import Batch, Lake, Landing, attach, hash_rows, open_lake, store
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
+from warehouse.lake.fetching import FEW, fetch_few
 from warehouse.lake.files.object_store import create_s3_secret
 from warehouse.lake.reading.queries import read_queries
 
@@ -586,8 +589,8 @@ def test_extensions_come_from_their_wheels_and_duckdb_keeps_its_files_at_home(se
         load_extensions(connection, ["no_such"])
 
 
-def test_landing_and_reading_import_neither_pandas_nor_scipy_nor_great_expectations(tmp_path: Path) -> None:
-    """Each costs seconds, and every process that lands or reads would pay them."""
+def test_landing_and_reading_import_neither_pandas_nor_pyarrow_nor_great_expectations(tmp_path: Path) -> None:
+    """They cost seconds or 50 MB, and every process that lands or reads would pay them."""
     program = (
         "import sys; from pathlib import Path\n"
         "from schemas.settings import Settings; from warehouse.lake.store import open_lake\n"
@@ -602,7 +605,7 @@ def test_landing_and_reading_import_neither_pandas_nor_scipy_nor_great_expectati
         "    names = {'month': '2026-01', 'share': 0.5, 'names': ['a'], 'numbers': [1]}\n"
         "    lake.query('SELECT count(*), $share, $names, $numbers FROM runs WHERE month = $month', names)\n"
         "    lake.run_named('leaderboard')\n"
-        "print({'great_expectations', 'pandas', 'scipy'} & set(sys.modules))"
+        "print({'great_expectations', 'numpy', 'pandas', 'pyarrow', 'scipy'} & set(sys.modules))"
     )
     open_new_lake(Settings(home=tmp_path / "home")).close()
     root = Path(__file__).resolve().parents[3]
@@ -610,6 +613,54 @@ def test_landing_and_reading_import_neither_pandas_nor_scipy_nor_great_expectati
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root
     )
     assert found.stdout.strip() == "set()"
+
+
+_EVERY_TYPE = """
+SELECT * FROM (VALUES
+    (1::TINYINT, 2::USMALLINT, 3::INTEGER, 4::BIGINT, 5::HUGEINT, 1.5::FLOAT, (0.1 + 0.2)::DOUBLE, 1.50::DECIMAL(9, 2), true, 'x', 'y'::BLOB,
+     DATE '2026-12-01', TIMESTAMP '2026-12-01 01:02:03.000004', TIMESTAMPTZ '2026-12-01 01:02:03+08',
+     ['a', NULL], [[1], []], [{'label': 'A', 'texts': ['b']}, NULL], {'n': 1, 'm': {'k': NULL::DOUBLE}}),
+    (-1, 0, -3, -4, -99999999999999999999999999999999999999, 'nan', 'inf', -0.01, false, '', '',
+     DATE '0001-01-01', TIMESTAMP '1969-12-31', TIMESTAMPTZ '9999-12-31 23:59:59+00',
+     [], NULL, [], {'n': NULL, 'm': NULL}),
+    (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+) AS t(tiny, short, integer, big, huge, single, double, exact, bool, text, bytes, day, moment, zoned, texts, lists, options, struct)
+"""
+
+
+def test_few_rows_are_the_same_without_pyarrow(empty_lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    statements = [
+        _EVERY_TYPE,
+        *(f"FROM {name}" for name in TABLES),
+        *(f"FROM {name}" for name in read_queries("marts")),
+    ]
+    wanted = [empty_lake.connection.execute(sql).pl() for sql in statements]
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    for sql, frame in zip(statements, wanted, strict=True):
+        few = fetch_few(empty_lake.connection.execute(sql))
+        assert "pyarrow" not in sys.modules, sql
+        assert few is not None
+        assert_frame_equal(few, frame)
+
+
+def test_many_rows_and_other_types_come_by_pyarrow(empty_lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(sql: str) -> pl.DataFrame | None:
+        with monkeypatch.context() as without:
+            without.setattr("warehouse.lake.fetching.sys", SimpleNamespace(modules={}))
+            return fetch_few(empty_lake.connection.execute(sql))
+
+    few = fetch(f"FROM range({FEW}) AS t(n)")
+    assert few is not None
+    assert few["n"].to_list() == list(range(FEW))
+    many = f"FROM range({FEW + 1}) AS t(n)"
+    assert (fetch(many), fetch("SELECT 2::HUGEINT ** 100, -170141183460469231731687303715884105727")) == (
+        None,
+        None,
+    )
+    assert empty_lake.query(many)["n"].to_list() == list(range(FEW + 1))
+    other = fetch("SELECT MAP {'a': 1} AS counts, 1 AS number")
+    assert other is not None
+    assert other.rows() == [({"a": 1}, 1)]
 
 
 def test_the_lake_keeps_every_type_of_the_contract(empty_lake: Lake) -> None:

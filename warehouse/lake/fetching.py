@@ -1,0 +1,70 @@
+"""What a statement came to, as a frame.
+
+`result.pl()` goes through PyArrow, whose import takes 40 MB and a tenth of a second: more than most commands need for all
+that they read. So few rows come as plain values, in the types that PyArrow would give them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import polars as pl
+
+from warehouse.lake.duck import duckdb
+
+# As plain values, this many rows cost less than the import; what is more comes by PyArrow.
+FEW = 1_000
+_KINDS: dict[str, pl.DataType] = {
+    "bigint": pl.Int64(),
+    "blob": pl.Binary(),
+    "boolean": pl.Boolean(),
+    "date": pl.Date(),
+    "double": pl.Float64(),
+    "float": pl.Float32(),
+    "hugeint": pl.Decimal(38, 0),
+    "integer": pl.Int32(),
+    "smallint": pl.Int16(),
+    "timestamp": pl.Datetime("us"),
+    "timestamp with time zone": pl.Datetime("us", "UTC"),
+    "tinyint": pl.Int8(),
+    "ubigint": pl.UInt64(),
+    "uinteger": pl.UInt32(),
+    "usmallint": pl.UInt16(),
+    "utinyint": pl.UInt8(),
+    "varchar": pl.String(),
+}
+
+
+def fetch_few(result: duckdb.DuckDBPyConnection) -> pl.DataFrame | None:
+    """All rows of a result; None where there are too many, and the statement is to be run again with PyArrow.
+
+    Types and values do not depend on the way that they come.
+    """
+    columns = result.description or []
+    schema = {str(column[0]): _find_kind(column[1]) for column in columns}
+    if "pyarrow" in sys.modules or len(schema) < len(columns) or None in schema.values():
+        return result.pl()
+    rows = result.fetchmany(FEW + 1)
+    if len(rows) > FEW:
+        return None
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    # Polars takes an integer of 39 digits for null.
+    exact = [place for place, kind in enumerate(schema.values()) if isinstance(kind, pl.Decimal)]
+    is_lost = any(frame[:, place].null_count() > sum(row[place] is None for row in rows) for place in exact)
+    return None if is_lost else frame
+
+
+def _find_kind(duck_type: Any) -> pl.DataType | None:
+    """The type of a column of such a frame; None where plain values would not say all of it."""
+    match duck_type.id:
+        case "list":
+            item = _find_kind(duck_type.children[0][1])
+            return None if item is None else pl.List(item)
+        case "struct":
+            fields = {name: _find_kind(kind) for name, kind in duck_type.children}
+            return None if None in fields.values() else pl.Struct(fields)
+        case "decimal":
+            return pl.Decimal(*(size for _, size in duck_type.children))
+        case name:
+            return _KINDS.get(name)
