@@ -37,7 +37,7 @@ _KINDS: dict[str, pl.DataType] = {
 
 
 def fetch_few(result: duckdb.DuckDBPyConnection) -> pl.DataFrame | None:
-    """All rows of a result; None where there are too many, and the statement is to be run again with PyArrow.
+    """All rows of a result; None where there are too many: it is run again by PyArrow.
 
     Types and values do not depend on the way that they come.
     """

@@ -1,5 +1,5 @@
 -- How many questions has no closed batch settled yet?
--- One row: the number of rows of `unreviewed_questions`, whose text is not read for it.
+-- One row per home: as many as `unreviewed_questions` has, and no text is read for it.
 SELECT count(DISTINCT question_uuid) AS question_count
 FROM questions
 ANTI JOIN held_documents ON held_documents.document_id = questions.document_id
