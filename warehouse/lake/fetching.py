@@ -62,8 +62,9 @@ def _find_kind(duck_type: Any) -> pl.DataType | None:
             item = _find_kind(duck_type.children[0][1])
             return None if item is None else pl.List(item)
         case "struct":
-            fields = {name: _find_kind(kind) for name, kind in duck_type.children}
-            return None if None in fields.values() else pl.Struct(fields)
+            fields = [(name, _find_kind(kind)) for name, kind in duck_type.children]
+            known = [pl.Field(name, kind) for name, kind in fields if kind is not None]
+            return pl.Struct(known) if len(known) == len(fields) else None
         case "decimal":
             return pl.Decimal(*(size for _, size in duck_type.children))
         case name:
