@@ -15,6 +15,8 @@ from warehouse.lake.duck import duckdb
 
 # As plain values, this many rows cost less than the import; what is more comes by PyArrow.
 FEW = 1_000
+# What took more CPU seconds than this is not run again for having too many.
+DEAR_S = 0.5
 _KINDS: dict[str, pl.DataType] = {
     "bigint": pl.Int64(),
     "blob": pl.Binary(),
@@ -36,14 +38,14 @@ _KINDS: dict[str, pl.DataType] = {
 }
 
 
-def fetch_few(result: duckdb.DuckDBPyConnection) -> pl.DataFrame | None:
+def fetch_few(result: duckdb.DuckDBPyConnection, spent_s: float = 0.0) -> pl.DataFrame | None:
     """All rows of a result; None where there are too many: it is run again by PyArrow.
 
-    Types and values do not depend on the way that they come.
+    Types and values do not depend on the way that they come. `spent_s`: what the statement took so far, of the CPU.
     """
     columns = result.description or []
     schema = {str(column[0]): _find_kind(column[1]) for column in columns}
-    if "pyarrow" in sys.modules or len(schema) < len(columns) or None in schema.values():
+    if "pyarrow" in sys.modules or spent_s > DEAR_S or len(schema) < len(columns) or None in schema.values():
         return result.pl()
     rows = result.fetchmany(FEW + 1)
     if len(rows) > FEW:

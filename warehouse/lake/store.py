@@ -145,7 +145,8 @@ class Lake:
 
     def query(self, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
         """The rows of one statement with `$name` parameters; UsageError for wrong SQL."""
-        few = self._execute(sql, params, fetch_few)
+        began = time.process_time()
+        few = self._execute(sql, params, lambda result: fetch_few(result, time.process_time() - began))
         return self._execute(sql, params, lambda result: result.pl()) if few is None else few
 
     def stream(self, sql: str, params: Mapping[str, object], take: Callable[[pl.DataFrame], None]) -> None:

@@ -33,7 +33,7 @@ from tests.warehouse.sample_rows import (
 )
 from warehouse.lake import Batch, Lake, Landing, attach, hash_rows, open_lake, store
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
-from warehouse.lake.fetching import FEW, fetch_few
+from warehouse.lake.fetching import DEAR_S, FEW, fetch_few
 from warehouse.lake.files.object_store import create_s3_secret
 from warehouse.lake.reading.queries import read_queries
 
@@ -644,10 +644,10 @@ def test_few_rows_are_the_same_without_pyarrow(empty_lake: Lake, monkeypatch: py
 
 
 def test_many_rows_and_other_types_come_by_pyarrow(empty_lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fetch(sql: str) -> pl.DataFrame | None:
+    def fetch(sql: str, spent_s: float = 0.0) -> pl.DataFrame | None:
         with monkeypatch.context() as without:
             without.setattr("warehouse.lake.fetching.sys", SimpleNamespace(modules={}))
-            return fetch_few(empty_lake.connection.execute(sql))
+            return fetch_few(empty_lake.connection.execute(sql), spent_s)
 
     few = fetch(f"FROM range({FEW}) AS t(n)")
     assert few is not None
@@ -657,7 +657,9 @@ def test_many_rows_and_other_types_come_by_pyarrow(empty_lake: Lake, monkeypatch
         None,
         None,
     )
-    assert empty_lake.query(many)["n"].to_list() == list(range(FEW + 1))
+    for found in (empty_lake.query(many), fetch(many, DEAR_S + 0.1)):
+        assert found is not None
+        assert found["n"].to_list() == list(range(FEW + 1))
     other = fetch("SELECT MAP {'a': 1} AS counts, 1 AS number")
     assert other is not None
     assert other.rows() == [({"a": 1}, 1)]
