@@ -25,6 +25,9 @@ def say_in_chinese(text: str) -> str:
 def _fill_in(chinese: str, found: re.Match[str]) -> str:
     # A question's number is printed with the dot behind it.
     given = {name: part.replace("., ", ", ").removesuffix(".") for name, part in found.groupdict().items()}
+    if re.match("[A-Za-z]{2}", given.get("which", "")):
+        # A label that says by itself of what it is the number: `Problem 52`.
+        chinese = chinese.replace("第 {which} 题", "“{which}”一题")
     if "parts" in given:
         given["parts"] = "、".join(_read_all().get(part, part) for part in given["parts"].split(", "))
     return chinese.format(**given)

@@ -64,6 +64,7 @@ def test_the_reason_of_a_held_paper_is_said_sentence_by_sentence() -> None:
 @pytest.mark.parametrize(
     ("said", "chinese"),
     [
+        ("One number is missing before question Problem 52.", "“Problem 52”一题之前缺一个题号。"),
         (
             "Section 'Part I. Multiple choice' was read as one question; it holds 3 numbered lines. And 2 more.",
             "'Part I. Multiple choice' 部分被识别为一道题，但其中有 3 行带编号。另有 2 处。",
