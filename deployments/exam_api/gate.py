@@ -121,4 +121,4 @@ def _find_session(path: str) -> str | None:
 def _is_long(request: Request) -> bool:
     """Whether more is to come than is worth waiting for."""
     length = request.headers.get("content-length", "0")
-    return "transfer-encoding" in request.headers or not length.isdigit() or int(length) > _DRAINED_BYTES
+    return "transfer-encoding" in request.headers or not length.isdecimal() or int(length) > _DRAINED_BYTES

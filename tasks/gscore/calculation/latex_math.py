@@ -136,7 +136,7 @@ class _Parser:
             self._take()
             return -self._parse_base()
         word = self.next
-        if word is not None and word.isdigit() and len(word) > 1:
+        if word is not None and word.isdecimal() and len(word) > 1:
             # x^10 without braces is x to the 1, then 0, in LaTeX; whoever writes it means ten
             return self._sympy.Integer(self._take())
         return self._parse_base()
@@ -173,8 +173,8 @@ class _Parser:
             and rest[0] == r"\frac"
             and "." not in word
             and [rest[1], rest[3], rest[4], rest[6]] == ["{", "}", "{", "}"]
-            and rest[2].isdigit()
-            and rest[5].isdigit()
+            and rest[2].isdecimal()
+            and rest[5].isdecimal()
             and int(rest[2]) < int(rest[5])
         )
         if is_mixed:  # 1\frac{1}{2} is one and a half in Chinese primary schools, not one times a half

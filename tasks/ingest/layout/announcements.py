@@ -113,7 +113,7 @@ def _values(match: re.Match[str]) -> list[int]:
 
 
 def _number(token: str) -> float | None:
-    return read_points(token) if token[:1].isdigit() else read_number(token)
+    return read_points(token) if token[:1].isdecimal() else read_number(token)
 
 
 def _find(text: str, name: str) -> re.Match[str] | None:

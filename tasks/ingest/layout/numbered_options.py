@@ -80,7 +80,7 @@ class _Span(NamedTuple):
 
 def _name_letters(held: str) -> str:
     """The letters of the options that numbers name: `1,3`, `①③`."""
-    return "".join(_LETTERS[_count(sign) - 1] for sign in held if sign in _CIRCLES or sign.isdigit())
+    return "".join(_LETTERS[_count(sign) - 1] for sign in held if sign in _CIRCLES or sign.isdecimal())
 
 
 def write_numbered_options(lines: IndexedLines) -> IndexedLines:

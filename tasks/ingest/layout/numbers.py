@@ -134,7 +134,7 @@ def last_number(label: str) -> int:
     if "-" not in label and "–" not in label:
         return 0
     last = label.replace("–", "-").partition("-")[2].strip(" .)")
-    return int(last) if last.isdigit() else 0
+    return int(last) if last.isdecimal() else 0
 
 
 def _stop(label: Label) -> str:

@@ -104,7 +104,7 @@ _LETTERS = "ABCDEFGH"
 
 def _read_which(match: re.Match[str]) -> int:
     which = match["which"]
-    return int(which) if which.isdigit() else _LETTERS.index(which) + 1
+    return int(which) if which.isdecimal() else _LETTERS.index(which) + 1
 
 
 _HEADING = re.compile(r"\s*(?P<word>[^\W\d_]{2,16})\s+(?P<which>[^\W\d_]{2,16})\s*[:：]\s*")

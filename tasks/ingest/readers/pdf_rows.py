@@ -308,7 +308,7 @@ class _RowBuilder:
             first, last = held[0][0] + before, held[-1][0] + before + 1
             room = 0.5 * self.size
             if (
-                text[first:last].isdigit()
+                text[first:last].isdecimal()
                 and last - first <= _LONGEST_NUMBER
                 and rule.low <= held[0][1] - room
                 and rule.high >= held[-1][2] + room

@@ -182,7 +182,7 @@ def _read_placed(package: zipfile.ZipFile, names: set[str]) -> dict[int, FoundPi
     for value in values:
         own = dict(zip(keys[int(value.get("s") or 0)], (one.text or "" for one in value), strict=False))
         number = own.get("_rvRel:LocalImageIdentifier", "")
-        held.append(shown[int(number)] if number.isdigit() and int(number) < len(shown) else "")
+        held.append(shown[int(number)] if number.isdecimal() and int(number) < len(shown) else "")
     metadata = parse_xml(read_part(package, "xl/metadata.xml"), "xl/metadata.xml")
     rich = [int(one.get("i") or 0) for one in metadata.iter() if local_name(one) == "rvb"]
     cells = find_child(metadata, "valueMetadata")

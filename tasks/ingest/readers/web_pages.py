@@ -352,10 +352,10 @@ def _write_list_marks(root: Any) -> None:
             continue
         form = _LIST_FORMS.get(name, "decimal")
         start = ordered.get("start") or "1"
-        value = int(start) if start.isdigit() else 1
+        value = int(start) if start.isdecimal() else 1
         for item in ordered.iterchildren("li"):
             own = item.get("value") or ""
-            value = int(own) if own.isdigit() else value
+            value = int(own) if own.isdecimal() else value
             # beyond Z there is no letter
             mark = format_number(value, "decimal" if "Letter" in form and value > 26 else form)
             value += 1
@@ -404,7 +404,7 @@ def _cell_lines(cell: Any) -> list[str]:
 
 
 def _read_span(value: str | None) -> int:
-    return min(int(value), 100) if value is not None and value.isdigit() and int(value) else 1
+    return min(int(value), 100) if value is not None and value.isdecimal() and int(value) else 1
 
 
 def _has_text_beside(root: Any, tables: list[Any]) -> bool:

@@ -102,7 +102,7 @@ def land_rating_marks(lake: Lake, name: str, person: str, marks: Marks) -> None:
 
 def _read_named_round(lake: Lake, name: str) -> Round:
     occasion, _, number = name.rpartition("/")
-    if not number.isdigit():
+    if not number.isdecimal():
         raise UsageError(f"{name!r} is no round of a calibration.")
     return read_round(lake, occasion, int(number))
 

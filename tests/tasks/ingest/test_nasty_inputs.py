@@ -153,6 +153,12 @@ def test_one_bad_line_among_json_lines_costs_that_line_alone(folder: Path) -> No
     assert "1 of 3 lines are no JSON object and were left out: 2." in parsed.document["warnings"]
 
 
+def test_a_digit_that_is_no_decimal_number_stops_no_paper(folder: Path) -> None:
+    paper = '<ol start="②"><li value="²">Why is the sky blue?<li>Why not green?</ol><table><tr><td colspan="³">a<td>b</table>'
+    found = parse_document(write(folder, "quiz.html", paper), IngestOptions())
+    assert (found.document["status"], len(found.questions)) == ("parsed", 2), found.document["error"]
+
+
 def test_nuls_in_a_text_do_not_reach_the_questions(folder: Path) -> None:
     parsed = parse_document(write(folder, "nul.txt", PAPER.replace("太阳", "太\0阳")), IngestOptions())
     assert (parsed.document["status"], parsed.questions[0]["stem"]) == ("parsed", "地球绕太阳转。")

@@ -683,8 +683,12 @@ def test_an_option_in_colour_or_on_a_coloured_ground_is_the_key(
     [
         (("1", "2", "3"), ["It is a __1__ shop.", "It is a __2__ shop.", "It is a __3__ shop."]),
         (("4", "2", "7"), ["It is a 4 shop.", "It is a 2 shop.", "It is a 7 shop."]),
+        (
+            ("\u00b9", "\u00b2", "\u00b3"),
+            ["It is a \u00b9 shop.", "It is a \u00b2 shop.", "It is a \u00b3 shop."],
+        ),
     ],
-    ids=["the numbers of a cloze run on", "what is filled in does not"],
+    ids=["the numbers of a cloze run on", "what is filled in does not", "a digit is not always a number"],
 )
 def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], expected: list[str]) -> None:
     page, lines = [], []
