@@ -61,7 +61,9 @@ def _count_sessions(basis: Basis, reference_stars: pl.DataFrame, style: str) -> 
     answers = (
         basis.answers.lazy()
         .filter(pl.col("prompt_style") == style)
-        .select("session_id", "set_id", "question_uuid", "discipline", "stars", "score_status", "is_reference")
+        .select(
+            "session_id", "set_id", "question_uuid", "discipline", "stars", "score_status", "is_reference"
+        )
         .collect()
         .join(
             reference_stars.filter(pl.col("prompt_style") == style).drop("prompt_style"),
@@ -90,9 +92,9 @@ def _count_sessions(basis: Basis, reference_stars: pl.DataFrame, style: str) -> 
 
 
 def _weigh_pairs(pairs: pl.DataFrame, weights: Mapping[str, float]) -> pl.DataFrame:
-    """Stars of sessions and of the reference on their pairs; null where a discipline that has weight has none.
+    """Stars of sessions and of the reference on their pairs; the one over the other is R.
 
-    Each discipline counts by its weight, whatever its share of them, so that the one over the other is R.
+    Each discipline counts by its weight, whatever its share of them; null where one that has weight has no pair.
     """
     weighed = {name: weight for name, weight in weights.items() if weight > 0}
     found = (

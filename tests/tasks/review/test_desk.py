@@ -261,15 +261,16 @@ def test_closing_twice_gives_the_same_frames(ledger: Ledger, settings: Settings)
     )
 
 
-def test_an_edited_text_leaves_the_name_of_the_one_that_was_read(
-    ledger: Ledger, settings: Settings
-) -> None:
+def test_an_edited_text_leaves_the_name_of_the_one_that_was_read(ledger: Ledger, settings: Settings) -> None:
     """The other questions about it keep the text, and are known by that name as of one passage."""
     rows = [make_question(number, material="A canal was  dug.") for number in (1, 2)]
     assign_batch(ledger, "b1", make_frame(rows), [Annotator("chen"), Annotator("dai")], settings, NOW)
     corrected, other = (row["question_uuid"] for row in rows)
     for name in ("chen", "dai"):
-        edits = [give(corrected, "edit", material="A canal was cut."), give(other, "edit", stem="Who dug it?")]
+        edits = [
+            give(corrected, "edit", material="A canal was cut."),
+            give(other, "edit", stem="Who dug it?"),
+        ]
         record_submission(ledger, make_submission(name, *edits), LATER)
     closed = close_batch(ledger, "b1", LATER).decisions
     assert dict(closed.select("question_uuid", "read_passage").iter_rows()) == {

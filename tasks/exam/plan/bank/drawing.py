@@ -172,7 +172,10 @@ class _Lots:
 def _draw_positions(
     lots: _Lots, allowed: list[int], count: int, put_off: Sequence[NDArray[np.bool_] | None], key: bytes
 ) -> list[int]:
-    """Draw `count` positions: of those no mask puts off, then the first's, then the second's; last passages that it has."""
+    """Draw `count` positions: of those no mask puts off, then the first's, then the second's.
+
+    Last come those of passages that the set has.
+    """
     drawn: list[int] = []
     again: list[int] = []
     waiting = allowed
