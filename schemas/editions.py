@@ -199,8 +199,8 @@ EDITION_SESSIONS = Table(
         Column.count("star_count", "Stars."),
         _score("score", "S of this session alone, 0 to 100; null unless it is complete."),
         Column.count("pair_count", "Questions that it was judged on and the reference has stars for."),
-        Column("pair_stars", "float", "Its stars on those.", low=0),
-        Column("reference_pair_stars", "float", "The reference's stars on those.", low=0),
+        Column("pair_stars", "float", "Its stars on those, each discipline by its weight in S.", low=0),
+        Column("reference_pair_stars", "float", "The reference's stars on those, likewise.", low=0),
         columns.IS_SIMULATED,
     ),
 )

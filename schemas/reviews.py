@@ -96,6 +96,11 @@ REVIEW_DECISIONS = Table(
         Column.count("accept_count", "Accepts and edits."),
         Column.count("reject_count", "Rejects."),
         Column.flag("was_edited", "Whether an edit was applied."),
+        Column(
+            "read_passage",
+            "text",
+            "Hash of the text that it asked about before an edit; null where that stays.",
+        ),
         Column.flag("was_adjudicated", "Whether an adjudicator settled it."),
         *CONTENT,
         Column.moment("decided_at", "When the gate closed on it."),

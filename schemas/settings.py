@@ -308,7 +308,9 @@ class Settings(BaseSettings):
     reference_model: str | None = Field(
         None, description="The reference candidate; overrides the registry's."
     )
-    judges: Names[str] = Field((), description="Judges; default those of the registry, first is primary.")
+    judges: Names[str] = Field(
+        (), description="Judges, in the order in which they are asked; default those of the registry."
+    )
     budget_usd: float | None = Field(None, ge=0, description="Budget of a run; no limit by default.")
 
     unparsed_gate: float = Field(

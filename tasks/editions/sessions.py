@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -60,7 +61,9 @@ def _count_sessions(basis: Basis, reference_stars: pl.DataFrame, style: str) -> 
     answers = (
         basis.answers.lazy()
         .filter(pl.col("prompt_style") == style)
-        .select("session_id", "set_id", "question_uuid", "stars", "score_status", "is_reference")
+        .select(
+            "session_id", "set_id", "question_uuid", "discipline", "stars", "score_status", "is_reference"
+        )
         .collect()
         .join(
             reference_stars.filter(pl.col("prompt_style") == style).drop("prompt_style"),
@@ -75,21 +78,45 @@ def _count_sessions(basis: Basis, reference_stars: pl.DataFrame, style: str) -> 
         & (pl.col("score_status") != "unjudged")
         & ~(is_unread & pl.col("is_reference"))
     )
-    return (
-        answers.group_by("session_id")
+    counts = answers.group_by("session_id").agg(
+        scored_count=pl.col("stars").is_not_null().sum().cast(pl.Int64),
+        **{
+            f"{status}_count": (pl.col("score_status") == status).sum().cast(pl.Int64) for status in _STATUSES
+        },
+        star_count=pl.col("stars").sum().cast(pl.Int64),
+        pair_count=is_pair.sum().cast(pl.Int64),
+    )
+    return counts.join(
+        _weigh_pairs(answers.filter(is_pair), basis.weights), on="session_id", how="left"
+    ).with_columns(pl.col("session_id").cast(pl.String))
+
+
+def _weigh_pairs(pairs: pl.DataFrame, weights: Mapping[str, float]) -> pl.DataFrame:
+    """Stars of sessions and of the reference on their pairs; the one over the other is R.
+
+    Each discipline counts by its weight, whatever its share of them; null where one that has weight has no pair.
+    """
+    weighed = {name: weight for name, weight in weights.items() if weight > 0}
+    found = (
+        pairs.with_columns(pl.col("discipline").cast(pl.String))
+        .filter(pl.col("discipline").is_in(list(weighed)))
+        .group_by("session_id", "discipline")
         .agg(
-            scored_count=pl.col("stars").is_not_null().sum().cast(pl.Int64),
-            **{
-                f"{status}_count": (pl.col("score_status") == status).sum().cast(pl.Int64)
-                for status in _STATUSES
-            },
-            star_count=pl.col("stars").sum().cast(pl.Int64),
-            pair_count=is_pair.sum().cast(pl.Int64),
-            pair_stars=pl.col("stars").fill_null(0).filter(is_pair).sum().cast(pl.Float64),
+            count=pl.len(),
+            pair_stars=pl.col("stars").fill_null(0).sum().cast(pl.Float64),
             # Fractions are added in one order: an edition that is computed again has the same numbers to the last bit.
-            reference_pair_stars=pl.col("reference_stars").filter(is_pair).sort().sum(),
+            reference_pair_stars=pl.col("reference_stars").sort().sum(),
         )
-        .with_columns(pl.col("session_id").cast(pl.String))
+        .sort("session_id", "discipline")
+        .with_columns(
+            factor=pl.col("discipline").replace_strict(weighed, return_dtype=pl.Float64)
+            * pl.col("count").sum().over("session_id")
+            / pl.col("count")
+        )
+    )
+    return found.group_by("session_id", maintain_order=True).agg(
+        pl.when(pl.len() == len(weighed)).then((pl.col(name) * pl.col("factor")).sum()).alias(name)
+        for name in ("pair_stars", "reference_pair_stars")
     )
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from schemas.errors import GateError
 from schemas.tables import get_table
+from tasks.questions.identity import name_passage
 from tasks.review.assigning import read_gold_rows
 from tasks.review.batch import read_assignments, read_batch, read_decisions
 from tasks.review.decisions import Decision, Outcome
@@ -104,6 +105,9 @@ def _build_outcome_row(batch_id: str, outcome: Outcome, closed_at: str) -> dict[
         "accept_count": outcome.accept_count,
         "reject_count": outcome.reject_count,
         "was_edited": outcome.was_edited,
+        "read_passage": name_passage(item.content.material)
+        if outcome.content.material != item.content.material
+        else None,
         "was_adjudicated": outcome.was_adjudicated,
         **outcome.content.as_row(),
         "decided_at": closed_at,

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -359,17 +359,18 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
             linking = sorted(
                 (x for x in allowed if has_bit(asked, bank.rows[x][0])), key=lambda x: _ticket(anchors, x)
             )
-            linking = _pick(bank, linking, anchor_count, read)
+            linking = list(chain(*_pick(bank, linking, anchor_count, read)))[:anchor_count]
             expected |= dict.fromkeys(linking)
-            wanted, others = count - len(linking), list[str]()
+            wanted, others, repeated = count - len(linking), list[str](), list[str]()
             late = bank.rows.keys() - drawn_now if planned.get("from_others", False) else avoided
             for kind in ((False, False), (False, True), (True, False)):
                 rest = sorted(
                     (x for x in set(allowed) - set(linking) if _put_off(x, resting, late) == kind),
                     key=lambda x: _ticket(chosen, x),
                 )
-                others += _pick(bank, rest, wanted - len(others), read)
-            for lineage in others:
+                first, later = _pick(bank, rest, wanted - len(others), read)
+                others, repeated = others + first, repeated + later
+            for lineage in (others + repeated)[:wanted]:
                 expected[lineage] = int.from_bytes(_ticket(slots, lineage)[:8], "big") % bank.rows[lineage][2]
         if planned.get("from_others", False):
             expected |= {x: slot for x, slot in drawn_now.items() if x in expected}
@@ -392,8 +393,8 @@ def _put_off(lineage: str, resting: set[str], avoided: set[str]) -> tuple[bool, 
     return lineage in resting, lineage in avoided and lineage not in resting
 
 
-def _pick(bank: Bank, ordered: Sequence[str], count: int, read: set[str]) -> list[str]:
-    """The first ones, those of a passage that was read already after all others."""
+def _pick(bank: Bank, ordered: Sequence[str], count: int, read: set[str]) -> tuple[list[str], list[str]]:
+    """The first ones of passages that were not read, and those of passages that were."""
     first, later = list[str](), list[str]()
     for lineage in ordered:
         passage = bank.passages.get(lineage, "")
@@ -402,7 +403,7 @@ def _pick(bank: Bank, ordered: Sequence[str], count: int, read: set[str]) -> lis
         elif len(first) < count:
             first.append(lineage)
             read |= {passage} - {""}
-    return [*first, *later][: max(count, 0)]
+    return first, later
 
 
 def _ticket(key: bytes, lineage: str) -> bytes:

@@ -125,10 +125,8 @@ def draw_items(
         linking = take(sorted(linking, key=lambda row: ticket("anchors", row[0])), anchors)
         items += [bank.item(row[0], asked[row[0]]) for row in linking]
         rest = [row for row in allowed if row not in linking]
-        rest.sort(key=lambda row: ticket("set", row[0]))
-        others = take([row for row in rest if row[0] not in avoided], number - len(linking))
-        others += take([row for row in rest if row[0] in avoided], number - len(linking) - len(others))
-        for row in others:
+        rest.sort(key=lambda row: (row[0] in avoided, ticket("set", row[0])))
+        for row in take(rest, number - len(linking)):
             items.append(bank.item(row[0], int.from_bytes(ticket("slots", row[0])[:8], "big") % row[2]))
     return sorted(items)
 

@@ -18,11 +18,12 @@ from tasks.bank.dedupe.looks import show_looks
 from tasks.bank.dedupe.wanted import Wanted, list_wanted
 from tasks.questions import ORIGINAL
 
-# Questions → a frame of question_uuid and document_id: where they stand, and what else stands in documents that changed.
+# Questions → a frame of question_uuid, document_id and has_other_key: where they stand, and what else stands in documents that changed.
 FindOccurrences = Callable[[Sequence[str]], pl.DataFrame]
 
 _SAME = ("question_uuid", "lineage_uuid")
 _ELSEWHERE = "the same question in another document: the reviewed copy stays"
+_OTHER_KEY = "the same question in another document, where another key is printed: the reviewed copy stays"
 _FORMER = "the other one has left the bank: who has met it has met this one"
 
 
@@ -271,9 +272,11 @@ def _find_copies_elsewhere(
             "dropped_document_id": other,
             "method": "exact",
             "similarity": 1.0,
-            "reason": _ELSEWHERE,
+            "reason": _OTHER_KEY if has_other_key else _ELSEWHERE,
         }
-        for question, other, document in found.select("question_uuid", "other_id", "document_id")
+        for question, other, document, has_other_key in found.select(
+            "question_uuid", "other_id", "document_id", "has_other_key"
+        )
         .sort("question_uuid", "other_id")
         .iter_rows()
     ]

@@ -249,20 +249,24 @@ class _Dealer:
             allowed = ~excluded[span]
             others = count - min(anchors, int(np.count_nonzero(allowed & asked[span])))
             if others:
-                found[span] = self._find_drawable(
-                    span, allowed, others, self._drawn_counts.get(discipline, 0)
-                )
+                # Other sets of the run, and the anchors, may have as many of the passages.
+                gone = self._drawn_counts.get(discipline, 0), anchors
+                found[span] = self._find_drawable(span, allowed, others, *gone)
             if anchors:
                 found[span] |= allowed & asked[span]
         return found
 
     def _find_drawable(
-        self, span: slice, allowed: NDArray[np.bool_], count: int, drawn: int
+        self, span: slice, allowed: NDArray[np.bool_], count: int, drawn: int, anchors: int
     ) -> NDArray[np.bool_]:
-        """The allowed lineages to draw `count` from; those put off only where others are too few."""
+        """The allowed lineages to draw `count` from; those put off only where others are too few.
+
+        One of each passage: a second one is drawn after all that are put off.
+        """
         rested = self._state.rested
         fresh = allowed if rested is None else allowed & ~rested[span]
         preferred = fresh & ~self._found.avoided[span] if self._request.policy == "shared" else fresh
-        if int(np.count_nonzero(preferred)) - drawn >= count:
+        index = self._request.index
+        if index.count_texts(span, preferred) - drawn - anchors >= count:
             return preferred
-        return fresh if int(np.count_nonzero(fresh)) >= count else allowed
+        return fresh if index.count_texts(span, fresh) - anchors >= count else allowed

@@ -1898,10 +1898,7 @@ def draw_set(
     # The passages that the set has: each comes once, and again only where nothing else is left.
     held: set[bytes] = set()
 
-    def take_lowest(key: bytes, positions: list[int], count: int) -> list[int]:
-        if count >= len(positions):
-            held.update(bank.passages[position] for position in positions)
-            return positions
+    def take_lowest(key: bytes, positions: list[int], count: int) -> tuple[list[int], list[int]]:
         tickets = sorted((sha256(key + lineages[position]).digest(), position) for position in positions)
         chosen: list[int] = []
         again: list[int] = []
@@ -1914,7 +1911,7 @@ def draw_set(
             else:
                 chosen.append(position)
                 held.add(passage)
-        return chosen + again[: count - len(chosen)]
+        return chosen, again
 
     drawn: dict[int, int | None] = {}
     for discipline, count, anchor_count in shares:
@@ -1923,7 +1920,8 @@ def draw_set(
         anchors: set[int] = set()
         if anchor_count:
             known = [place for place in allowed if asked[place >> 3] >> (place & 7) & 1]
-            anchors = set(take_lowest(keys[1], known, anchor_count))
+            linking, again = take_lowest(keys[1], known, anchor_count)
+            anchors = {*linking, *again[: anchor_count - len(linking)]}
         rest = [place for place in allowed if place not in anchors] if anchors else allowed
         wanted = count - len(anchors)
         # Those that nothing puts off, then those that are avoided only, then those that rest.
@@ -1934,10 +1932,13 @@ def draw_set(
             else:
                 tiers[avoided[place >> 3] >> (place & 7) & 1].append(place)
         others: list[int] = []
+        repeated: list[int] = []
         for tier in tiers:
             if len(others) < wanted:
-                others += take_lowest(keys[0], tier, wanted - len(others))
-        for place in others:
+                chosen, again = take_lowest(keys[0], tier, wanted - len(others))
+                others += chosen
+                repeated += again
+        for place in others + repeated[: wanted - len(others)]:
             ticket = sha256(keys[2] + lineages[place]).digest()
             drawn[place] = int.from_bytes(ticket[:8], "big") % bank.slots[place]
         for place in anchors:

@@ -42,7 +42,7 @@ def read_cgeval_questions(path: Path) -> pl.DataFrame:
     """Read CG-Eval's question file as it is published.
 
     One row per question, in the file's order: `cgeval_id` (unique: subject, type and number as printed), `category` (6), `subject` (55:
-    two subjects are spelled in two ways in the file and are joined here), `kind` (see prompts.QUESTION_KINDS), `stem`, `reference_length`,
+    two subjects are spelled in two ways in the file and are joined here), `kind` (of `KIND_BY_CGEVAL_TYPE`), `stem`, `reference_length`,
     `prompt` (put as it is), and the file's own columns under its headers, untouched. Raises UsageError when the file is not one.
     """
     rows = _read_rows(path, QUESTION_HEADERS)

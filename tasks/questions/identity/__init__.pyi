@@ -16,6 +16,9 @@ from .normal_form import fold_piece as fold_piece
 # The normal form of two pieces with white space between them; the last piece still has its closing stops.
 from .normal_form import join_pieces as join_pieces
 
+# What names a text that several questions ask about; null for none. As in `bank_index.sql`.
+from .normal_form import name_passage as name_passage
+
 # Fold a text for identity: NFKC, case, white space and punctuation variants. Never shown to anyone.
 from .normal_form import normalise_for_key as normalise_for_key
 

@@ -27,6 +27,8 @@ _UNSEEN = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
 _LINE = re.compile(r"_{2,}")
 # A space matters only between two words or numbers of the Latin script.
 _IDLE_SPACE = re.compile(r" (?:(?<![0-9a-z] )|(?![0-9a-z]))")
+# What DuckDB's patterns call white space.
+_NO_SPACES = dict.fromkeys(map(ord, "\t\n\f\r "))
 CLOSING_STOPS = " .,;:!?"
 WORD_LETTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 # Folding can make what folding changes again: case after composition, a line out of single underscores.
@@ -59,6 +61,12 @@ def fold_letter(code: int) -> str | None:
         return _LETTERS[code]
     except _JoinsItsNeighbour:
         return None
+
+
+def name_passage(text: str | None) -> str | None:
+    """What names a text that several questions ask about; null for none. As in `bank_index.sql`."""
+    bare = (text or "").translate(_NO_SPACES)
+    return hashlib.md5(bare.encode(), usedforsecurity=False).hexdigest() if bare else None
 
 
 def compute_document_id(sha256: str) -> str:

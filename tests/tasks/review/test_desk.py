@@ -8,6 +8,8 @@ import pytest
 
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.settings import Settings
+from tasks.questions.identity import name_passage
+from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.batch import list_batches, read_assignments, read_batch, read_decisions
 from tasks.review.closing import close_batch
 from tasks.review.decisions.decision import Decision, GivenDecision
@@ -22,7 +24,17 @@ from tasks.review.recording.desk import (
     record_one,
     record_submission,
 )
-from tests.tasks.review.conftest import AFTER_ALL, DOCUMENT, LATER, NOW, give, make_submission, open_batch
+from tests.tasks.review.conftest import (
+    AFTER_ALL,
+    DOCUMENT,
+    LATER,
+    NOW,
+    give,
+    make_frame,
+    make_question,
+    make_submission,
+    open_batch,
+)
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust.users import write_activity
 
@@ -247,6 +259,24 @@ def test_closing_twice_gives_the_same_frames(ledger: Ledger, settings: Settings)
         "Count the shelves.",
         DOCUMENT,
     )
+
+
+def test_an_edited_text_leaves_the_name_of_the_one_that_was_read(ledger: Ledger, settings: Settings) -> None:
+    """The other questions about it keep the text, and are known by that name as of one passage."""
+    rows = [make_question(number, material="A canal was  dug.") for number in (1, 2)]
+    assign_batch(ledger, "b1", make_frame(rows), [Annotator("chen"), Annotator("dai")], settings, NOW)
+    corrected, other = (row["question_uuid"] for row in rows)
+    for name in ("chen", "dai"):
+        edits = [
+            give(corrected, "edit", material="A canal was cut."),
+            give(other, "edit", stem="Who dug it?"),
+        ]
+        record_submission(ledger, make_submission(name, *edits), LATER)
+    closed = close_batch(ledger, "b1", LATER).decisions
+    assert dict(closed.select("question_uuid", "read_passage").iter_rows()) == {
+        corrected: name_passage("A canal was dug."),
+        other: None,
+    }
 
 
 # --- adjudication ---------------------------------------------------------------------------------

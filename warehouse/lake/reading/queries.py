@@ -177,12 +177,16 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
 
 
 def _add_marks(body: str, named_by: str) -> str:
-    """The statement with what is to be known of the editions that each of its rows rests on."""
+    """The statement with what is to be known of the editions that each of its rows rests on.
+
+    Where one month of every can be asked for, its editions are all that the rows rest on.
+    """
+    months = "coalesce($month::VARCHAR || ' ', 'every ')" if "$month" in body else "'every '"
     key = {
         "edition_id": "edition_id",
         "run_id": "'run ' || run_id",
         "month": "month || ' ' || is_simulated",
-        "every month": "'every ' || is_simulated",
+        "every month": f"{months} || is_simulated",
         "draws": "'draws of ' || month || ' ' || is_simulated",
     }[named_by]
     known = "(SELECT map(list(named_by), list(marks)) FROM edition_marks)"

@@ -86,6 +86,11 @@ class BankIndex:
             return mask
         return mask | ((self.passages >= 0) & is_met[self.passages])
 
+    def count_texts(self, span: slice, mask: NDArray[np.bool_]) -> int:
+        """How many lineages of a span are in its mask, those that ask about one passage once."""
+        held = self.passages[span][mask]
+        return int(np.count_nonzero(held < 0)) + len(np.unique(held[held >= 0]))
+
     def count_repeated(self, positions: Sequence[int]) -> int:
         """How many of some lineages ask about a passage that another of them has."""
         held = [passage for passage in self.passages[list(positions)].tolist() if passage >= 0]

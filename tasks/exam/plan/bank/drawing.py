@@ -106,7 +106,8 @@ def draw_set(
         first, end = index.spans[discipline]
         allowed: list[int] = (np.flatnonzero(~masks.excluded[first:end]) + first).tolist()
         known = [position for position in allowed if position in asked] if anchor_count else []
-        anchors = lots.take(known, anchor_count, anchor_key)
+        anchors, again = lots.take(known, anchor_count, anchor_key)
+        anchors += again[: anchor_count - len(anchors)]
         taken = set(anchors)
         others = [position for position in allowed if position not in taken]
         for position in anchors:
@@ -146,8 +147,11 @@ class _Lots:
         self._passages = index.passages
         self._taken: set[int] = set()
 
-    def take(self, positions: Sequence[int], count: int, key: bytes) -> list[int]:
-        """The `count` positions with the lowest tickets, or as many as there are."""
+    def take(self, positions: Sequence[int], count: int, key: bytes) -> tuple[list[int], list[int]]:
+        """Up to `count` of other passages than the set has, by their tickets.
+
+        Where there are fewer also all the others, likewise.
+        """
         names = self._names.pick(positions)
         tickets = sorted(zip((sha256(key + name).digest() for name in names), positions, strict=True))
         drawn: list[int] = []
@@ -162,25 +166,26 @@ class _Lots:
             drawn.append(position)
             if passage >= 0:
                 self._taken.add(passage)
-        return drawn + again[: count - len(drawn)]
-
-    def take_all(self, positions: list[int]) -> list[int]:
-        """All of the positions, as they stand."""
-        self._taken.update(passage for passage in self._passages[positions].tolist() if passage >= 0)
-        return positions
+        return drawn, again
 
 
 def _draw_positions(
     lots: _Lots, allowed: list[int], count: int, put_off: Sequence[NDArray[np.bool_] | None], key: bytes
 ) -> list[int]:
-    """Draw `count` positions: of those no mask puts off, then the first's, then the second's."""
+    """Draw `count` positions: of those no mask puts off, then the first's, then the second's.
+
+    Last come those of passages that the set has.
+    """
     drawn: list[int] = []
+    again: list[int] = []
     waiting = allowed
     for place in range(len(put_off) + 1):
         masks = [mask for mask in put_off[place:] if mask is not None]
         tier = [position for position in waiting if not any(mask[position] for mask in masks)]
-        if len(drawn) + len(tier) >= count:
-            return drawn + lots.take(tier, count - len(drawn), key)
-        drawn += lots.take_all(tier)
+        found, repeated = lots.take(tier, count - len(drawn), key)
+        drawn += found
+        again += repeated
+        if len(drawn) == count:
+            return drawn
         waiting = [position for position in waiting if any(mask[position] for mask in masks)]
-    return drawn
+    return drawn + again[: count - len(drawn)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from hashlib import md5
 from typing import Any, Final, Protocol
 
 import polars as pl
 
 from schemas.errors import GateError
+from tasks.questions.identity import name_passage
 from warehouse.lake import Lake
 
 Take = Callable[[Sequence[Sequence[Any]]], None]
@@ -89,11 +89,7 @@ def _name_passages(bank: pl.DataFrame) -> pl.Series:
     """`passage` as in `warehouse/sql/reads/bank_index.sql`."""
     if "material" not in bank.columns:
         return pl.Series([None] * bank.height, dtype=pl.String)
-    texts = ("".join((text or "").split()) for text in bank["material"])
-    return pl.Series(
-        [md5(text.encode(), usedforsecurity=False).hexdigest() if text else None for text in texts],
-        dtype=pl.String,
-    )
+    return pl.Series(map(name_passage, bank["material"]), dtype=pl.String)
 
 
 class LakeRows:

@@ -137,12 +137,23 @@ def test_an_edited_question_brings_its_own_variants_and_drops_the_old_ones() -> 
     )
 
 
-def test_a_copy_in_another_document_is_recorded_and_not_doubled() -> None:
+@pytest.mark.parametrize(
+    ("has_other_key", "reason"),
+    [
+        (False, "the same question in another document: the reviewed copy stays"),
+        (
+            True,
+            "the same question in another document, where another key is printed: the reviewed copy stays",
+        ),
+    ],
+)
+def test_a_copy_in_another_document_is_recorded_and_not_doubled(has_other_key: bool, reason: str) -> None:
     row = make_accepted(STEMS[0])
     occurrences = pl.DataFrame(
         {
             "question_uuid": [row["question_uuid"]] * 3,
             "document_id": [DOCUMENT, OTHER_DOCUMENT, OTHER_DOCUMENT],
+            "has_other_key": [False, has_other_key, has_other_key],
         }
     )
     result = build(row, find_occurrences=lambda _: occurrences)
@@ -156,7 +167,7 @@ def test_a_copy_in_another_document_is_recorded_and_not_doubled() -> None:
             OTHER_DOCUMENT,
             "exact",
             1.0,
-            "the same question in another document: the reviewed copy stays",
+            reason,
         )
     ]
 

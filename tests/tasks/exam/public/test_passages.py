@@ -67,8 +67,8 @@ def draw(bank: pl.DataFrame, share: int, key: str) -> list[str]:
     return draw_from(index_bank(bank, DISCIPLINES, SECRET), share, key)
 
 
-def draw_from(index: BankIndex, share: int, key: str) -> list[str]:
-    masks = Masks(excluded=index.make_mask(), avoided=index.make_mask())
+def draw_from(index: BankIndex, share: int, key: str, masks: Masks | None = None) -> list[str]:
+    masks = masks or Masks(excluded=index.make_mask(), avoided=index.make_mask())
     shares = [DisciplineShare(discipline, share, 0) for discipline in DISCIPLINES]
     return [
         item.lineage_uuid
@@ -88,6 +88,20 @@ def test_a_passage_comes_once_and_again_only_where_there_is_nothing_else() -> No
 
     assert sum(counts.values()) == 10 * len(DISCIPLINES)
     assert len(counts) == 6 * len(DISCIPLINES)
+
+
+@pytest.mark.parametrize("put_off", ["avoided", "rested"])
+def test_a_passage_comes_again_only_after_what_is_put_off(put_off: str) -> None:
+    bank = make_passages(40, shared=30)
+    texts, index = name_texts(bank), index_bank(bank, DISCIPLINES, SECRET)
+    alone = index.passages < 0
+    masks = Masks(**{"excluded": index.make_mask(), "avoided": index.make_mask(), put_off: alone})
+
+    drawn = draw_from(index, 17, "key", masks)
+
+    # Six texts, all ten questions without one, and one of a text again.
+    assert sum(lineage not in texts for lineage in drawn) == 10 * len(DISCIPLINES)
+    assert len({texts[lineage] for lineage in drawn if lineage in texts}) == 6 * len(DISCIPLINES)
 
 
 def test_a_text_that_one_question_has_alone_is_no_passage() -> None:
