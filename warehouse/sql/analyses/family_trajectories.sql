@@ -28,5 +28,6 @@ SELECT
     date_diff('day', lag(release_date) OVER members, release_date) AS days_since_previous,
     is_simulated
 FROM latest
-WINDOW members AS (PARTITION BY family, is_simulated ORDER BY release_date NULLS FIRST, model)
-ORDER BY family, release_date NULLS FIRST, model
+-- Two organisations may have a family of one name.
+WINDOW members AS (PARTITION BY organisation, family, is_simulated ORDER BY release_date NULLS FIRST, model)
+ORDER BY family, organisation, release_date NULLS FIRST, model
