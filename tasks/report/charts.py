@@ -234,7 +234,11 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
             & (pl.col("mode") == "standard")
         )
         .sort("release_date", "model")
-        .with_columns((pl.col("score") >= pl.col("score").cum_max().over("organisation", "family")).alias("is_best_so_far"))
+        .with_columns(
+            (pl.col("score") >= pl.col("score").cum_max().over("organisation", "family")).alias(
+                "is_best_so_far"
+            )
+        )
     )
     called = name_families(known.select("organisation", "family").iter_rows())
     rows: list[dict[str, Any]] = [

@@ -31,4 +31,7 @@ def test_families_of_one_name_in_two_organisations_are_called_apart() -> None:
     ]  # fmt: skip
     assert list(name_families(shared[1:]).values()) == ["chat", "chat"]
     # Whose organisation bears the name keeps it.
-    assert list(name_families([("North", "North"), ("South", "North")]).values()) == ["North", "North (South)"]
+    assert list(name_families([("North", "North"), ("South", "North")]).values()) == [
+        "North",
+        "North (South)",
+    ]

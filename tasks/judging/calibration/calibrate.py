@@ -189,7 +189,7 @@ def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
         relation=pl.when(pl.col("is_own_family"))
         .then(pl.lit("own"))
         .when(~pl.col("is_own_family"))
-        .then(pl.lit("other"))
+        .then(pl.lit("other")),
     )
     rows: list[dict[str, object]] = []
     for (judge, wording, occasion), of_judge in related.group_by(

@@ -73,9 +73,7 @@ class JudgedEdition:
         scores = self.scores_of(style)
         models = self.rated.filter("is_own_family")["model"].unique().implode()
         # Two organisations may have a family of one name.
-        scores = scores.with_columns(
-            family=pl.concat_str("organisation", "family", separator="\n")
-        )
+        scores = scores.with_columns(family=pl.concat_str("organisation", "family", separator="\n"))
         own = scores.filter(pl.col("model").is_in(models))["family"].drop_nulls().implode()
         is_own = pl.col("model").is_in(models) | pl.col("family").is_in(own).fill_null(value=False)
         names = [

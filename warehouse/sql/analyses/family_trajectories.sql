@@ -2,7 +2,7 @@
 -- One row per candidate of a family, by release date: its latest score, and the step from the member released before it.
 -- Parameters: $simulated (default null)
 -- Marks of: month
--- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
+-- No rows: no published candidate has a family: write `family` in models.yaml, then `proctor monthly`.
 WITH latest AS (
     SELECT *
     FROM leaderboards
