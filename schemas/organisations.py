@@ -1,4 +1,4 @@
-"""How an organisation is recognised, however it is written; what a team and a family are called."""
+"""How an organisation is recognised, and what teams and families are called."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def run_case(
 
 
 def list_calls(trial: duckdb.DuckDBPyConnection, query: Query) -> list[dict[str, Any]]:
-    """The aggregates and windows of a query and of the views that it reads, as DuckDB binds them."""
+    """The aggregates and windows of a query and its views, as DuckDB binds them."""
     ((text,),) = trial.execute(
         "SELECT json_serialize_plan($sql, optimize := false)", {"sql": re.sub(r"\$\w+", "NULL", query.body)}
     ).fetchall()
