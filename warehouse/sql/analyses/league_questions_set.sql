@@ -33,7 +33,7 @@ validated AS (
 ),
 
 marked AS (
-    SELECT league_id, league_question_id, avg(score::DECIMAL(38, 18)) AS mean_score, count(score) AS score_count
+    SELECT league_id, league_question_id, avg(score ORDER BY score) AS mean_score, count(score) AS score_count
     FROM league_marks
     WHERE league_question_id IS NOT NULL AND run_type = 'full'
     GROUP BY league_id, league_question_id
