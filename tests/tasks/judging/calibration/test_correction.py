@@ -112,8 +112,8 @@ def test_people_correct_a_published_run_and_its_judges_are_a_jury_beside_its_sco
     assert set(lake.run_named("corrected_leaderboard")["corrected_at"]) == {LATER}
 
     # Where she takes it back, what there was is the last again, with its numbers.
-    own = read_stars(lake, "judge-a")
-    fill_workbook(path, lambda key, row: own.get(key, 2) if row < 6 else None)
+    given = read_stars(lake, "judge-a")
+    fill_workbook(path, lambda key, row: given.get(key, 2) if row < 6 else None)
     import_ratings(ledger, lake, path, "ann")
     calibrate_judges(lake, registry)
     assert correct_edition(lake, RUN, now=LATEST) == count
