@@ -1,8 +1,9 @@
-"""How an organisation is recognised, however it is written, and what a team is called."""
+"""How an organisation is recognised, and what teams and families are called."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 from schemas import patterns as re
@@ -27,6 +28,26 @@ def normalise_organisation(name: str) -> str:
         for character in unicodedata.normalize("NFKC", text)
         if unicodedata.category(character)[0] not in _LEFT_OUT
     )
+
+
+def name_families(
+    described: Iterable[tuple[str | None, str | None]],
+) -> dict[tuple[str | None, str | None], str | None]:
+    """What each family, as (organisation, name), is called among these.
+
+    By its name, with its organisation where another organisation has a family of that name.
+    """
+    pairs = list(dict.fromkeys(described))
+    owners: dict[str, set[str]] = {}
+    for organisation, name in pairs:
+        if name and organisation:
+            owners.setdefault(name, set()).add(normalise_organisation(organisation))
+    return {
+        (organisation, name): f"{name} ({organisation})"
+        if name and organisation and name != organisation and len(owners[name]) > 1
+        else name
+        for organisation, name in pairs
+    }
 
 
 def is_team_name(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from schemas import patterns as re
 from schemas.errors import StoreError, UsageError
+from schemas.organisations import name_families
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.league.anonymity import LETTERS
@@ -206,16 +207,24 @@ def name_run(league_id: str) -> str:
     return f"league/{league_id}"
 
 
-def describe_candidate(league_id: str, model: RegisteredModel, joined: str) -> dict[str, object]:
-    """A row of `league_candidates`."""
-    return {
-        "league_id": league_id,
-        "model": model.name,
-        "organisation": model.organisation,
-        "family": model.family or model.organisation,
-        "joined": joined,
-        "is_simulated": model.is_simulated,
-    }
+def describe_candidates(
+    league_id: str, models: Iterable[RegisteredModel], joined: str, known: Iterable[RegisteredModel] = ()
+) -> list[dict[str, object]]:
+    """Rows of `league_candidates`; `known` are candidates that the league has already."""
+    models = list(models)
+    families = {one.name: (one.organisation, one.family or one.organisation) for one in (*models, *known)}
+    called = name_families(families.values())
+    return [
+        {
+            "league_id": league_id,
+            "model": model.name,
+            "organisation": model.organisation,
+            "family": called[families[model.name]],
+            "joined": joined,
+            "is_simulated": model.is_simulated,
+        }
+        for model in models
+    ]
 
 
 def _describe_claim(claim: ClaimedLeague, models: list[RegisteredModel]) -> list[Batch]:
@@ -234,7 +243,7 @@ def _describe_claim(claim: ClaimedLeague, models: list[RegisteredModel]) -> list
         "is_simulated": claim.is_simulated,
         "created_at": claim.created_at,
     }
-    members = [describe_candidate(claim.league_id, model, "member") for model in models]
+    members = describe_candidates(claim.league_id, models, "member")
     return [
         Batch("leagues", claim.league_id, get_table("leagues").frame([league])),
         Batch("league_candidates", claim.league_id, get_table("league_candidates").frame(members)),

@@ -13,7 +13,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.league.anonymity import draw_sequence
 from tasks.league.asking import LeagueCalls
-from tasks.league.claim import ClaimedLeague, check_rules, describe_candidate, name_run, read_league
+from tasks.league.claim import ClaimedLeague, check_rules, describe_candidates, name_run, read_league
 from tasks.league.domain import Domain
 from tasks.league.play import check_finished
 from tasks.league.rounds import (
@@ -189,7 +189,9 @@ class _Entry:
                         "league_candidates",
                         f"{name_run(self._claim.league_id)}/entry/{self._entrant.name}",
                         get_table("league_candidates").frame(
-                            [describe_candidate(self._claim.league_id, self._entrant, "entrant")]
+                            describe_candidates(
+                                self._claim.league_id, [self._entrant], "entrant", self._members.values()
+                            )
                         ),
                     ),
                 ],

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from schemas.lazy import alt
+from schemas.organisations import name_families
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES
 from tasks.report.labels import Language, label
 from tasks.statistics import Curve
@@ -233,12 +234,17 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
             & (pl.col("mode") == "standard")
         )
         .sort("release_date", "model")
-        .with_columns((pl.col("score") >= pl.col("score").cum_max().over("family")).alias("is_best_so_far"))
+        .with_columns(
+            (pl.col("score") >= pl.col("score").cum_max().over("organisation", "family")).alias(
+                "is_best_so_far"
+            )
+        )
     )
+    called = name_families(known.select("organisation", "family").iter_rows())
     rows: list[dict[str, Any]] = [
         {
             "month": _place_day(row["release_date"]),
-            "model": row["family"],
+            "model": called[row["organisation"], row["family"]],
             "member": row["model"],
             "score": round(row["score"], 2),
             "best": row["is_best_so_far"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.organisations import normalise_organisation
+from schemas.organisations import name_families, normalise_organisation
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,18 @@ def test_other_names_stay_apart_and_a_name_without_letters_is_none() -> None:
     assert len({normalise_organisation(name) for name in names}) == len(names)
     assert normalise_organisation("Straße") == normalise_organisation("STRASSE")
     assert [normalise_organisation(name) for name in ("", " ", "...", "—")] == ["", "", "", ""]
+
+
+def test_families_of_one_name_in_two_organisations_are_called_apart() -> None:
+    shared = [("North", "chat"), ("Org 0", "chat"), ("org0", "chat")]
+    alone = [("North", "base"), ("North", None), (None, "chat")]
+
+    assert list(name_families(shared + alone).values()) == [
+        "chat (North)", "chat (Org 0)", "chat (org0)", "base", None, "chat",
+    ]  # fmt: skip
+    assert list(name_families(shared[1:]).values()) == ["chat", "chat"]
+    # Whose organisation bears the name keeps it.
+    assert list(name_families([("North", "North"), ("South", "North")]).values()) == [
+        "North",
+        "North (South)",
+    ]

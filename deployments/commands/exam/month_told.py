@@ -20,8 +20,11 @@ _FAULTS = {
 
 def render_month(result: Mapping[str, Any]) -> list[str]:
     """A month that was held, or why none was."""
+    faults = list(_list_faults(result))
+    not_well = [f"Not well: {'; '.join(faults)}."] if faults else []
     if not result["run_id"]:
-        return ["Nobody is due, so that nothing was sat."]
+        # Judges are watched all the same.
+        return ["Nobody is due, so that nothing was sat.", *not_well]
     judges = ", ".join(result.get("judges") or ()) or "nobody"
     lines = [
         f"Run {result['run_id']}: {result['answers']} answers in {result['sessions']} sessions; {result.get('judged_responses', 0)} judged by "
@@ -31,8 +34,7 @@ def render_month(result: Mapping[str, Any]) -> list[str]:
         lines += [describe_edition(result), f"To be seen: proctor sql leaderboard, and {result['report']}"]
     else:
         lines.append("Nothing is published.")
-    faults = list(_list_faults(result))
-    return [*lines, f"Not well: {'; '.join(faults)}." if faults else "Everything was answered and judged."]
+    return [*lines, *(not_well or ["Everything was answered and judged."])]
 
 
 def describe_edition(result: Mapping[str, Any]) -> str:
@@ -49,7 +51,7 @@ def describe_edition(result: Mapping[str, Any]) -> str:
 
 
 def _list_faults(result: Mapping[str, Any]) -> Iterator[str]:
-    open_sessions = result["open_sessions"]
+    open_sessions = result.get("open_sessions") or []
     for reason, count in Counter(str(session["reason"]) for session in open_sessions).most_common():
         models = sorted({str(one["model"]) for one in open_sessions if str(one["reason"]) == reason})
         yield f"sessions of {', '.join(models)} that stayed open: {count} ({reason})"
@@ -60,6 +62,8 @@ def _list_faults(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"gates overridden: {', '.join(gates)}"
     if changed := result.get("changed_judges"):
         yield f"judges that changed under their name: {', '.join(map(str, changed))}"
+    if unwatched := result.get("unwatched_judges"):
+        yield f"judges that were not watched: {', '.join(map(str, unwatched))}"
     for name in ("failure", "anchor_failure"):
         if result.get(name):
             yield str(result[name]).rstrip(".")

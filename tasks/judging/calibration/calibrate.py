@@ -9,6 +9,7 @@ from itertools import combinations
 import polars as pl
 
 from schemas.errors import UsageError
+from schemas.organisations import name_families
 from schemas.tables import get_table
 from tasks.judging.calibration.agreement import STARS, compute_calibration, compute_consensuses, pair_ratings
 from tasks.judging.calibration.ratings import name_round
@@ -181,11 +182,14 @@ def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
 
     A group that is null (a candidate without a family) has no row.
     """
+    described = pairs.select("organisation", "family").rows()
+    called = name_families(described)
     related = pairs.with_columns(
+        pl.Series("family", [called[one] for one in described], pl.String),
         relation=pl.when(pl.col("is_own_family"))
         .then(pl.lit("own"))
         .when(~pl.col("is_own_family"))
-        .then(pl.lit("other"))
+        .then(pl.lit("other")),
     )
     rows: list[dict[str, object]] = []
     for (judge, wording, occasion), of_judge in related.group_by(

@@ -22,7 +22,7 @@ def correct_edition(lake: Lake, run_id: str, *, now: datetime | None = None) -> 
 
     Lands `corrected_scores` and returns the number of its rows; beside them scores controlled for style, and what the judges say as a jury.
     Nothing (0) for a run without an edition, or where fewer than 20 responses of a style were rated. The same ratings again change nothing;
-    further ones make rows of their own beside the old. S as it was published is never touched.
+    further ones make rows of their own beside the old, and where ratings are again what they were, those rows are the last ones again. S as it was published is never touched.
     """
     found = lake.read("run_revisions", {"run_id": run_id})
     if found.is_empty():
@@ -39,19 +39,25 @@ def correct_edition(lake: Lake, run_id: str, *, now: datetime | None = None) -> 
         rated,
         months,
     )
-    land_jury(lake, judged, now=at)
+    last = dict(lake.read("last_states", {"edition_id": edition_id}).iter_rows())
+    land_jury(lake, judged, last.get("jury_scores"), now=at)
     if rated.is_empty():
         return 0
     unit = f"{edition_id}/{judged.ratings_hash}"
-    if not lake.landed("style_controlled_scores", [unit]):
+    # What these ratings came to stays, by whatever version of this code, and whatever was erased since.
+    controlled = lake.read("style_controlled_rows", {"unit": unit})
+    if controlled.is_empty():
         lake.land("style_controlled_scores", unit, control_styles(lake, judged, now=at))
-    # What was corrected by these ratings stays, by whatever version of this code.
-    if lake.landed("corrected_scores", [unit]):
-        return int(lake.read("corrected_count", {"units": [unit]})["row_count"].sum())
-    rows = correct_styles(judged, now=at)
-    if not rows.is_empty():
-        lake.land("corrected_scores", unit, rows)
-    return rows.height
+    elif last["style_controlled_scores"] != unit:
+        lake.land("style_controlled_scores", unit, controlled.with_columns(computed_at=pl.lit(at)))
+    corrected = lake.read("corrected_rows", {"unit": unit})
+    if corrected.is_empty():
+        corrected = correct_styles(judged, now=at)
+    elif last["corrected_scores"] != unit:
+        corrected = corrected.with_columns(corrected_at=pl.lit(at))
+    if not corrected.is_empty():
+        lake.land("corrected_scores", unit, corrected)
+    return corrected.height
 
 
 def correct_styles(judged: JudgedEdition, *, now: datetime) -> pl.DataFrame:

@@ -72,6 +72,8 @@ class JudgedEdition:
         """The judge's scores in stars; rated candidates say which families are the judge's own."""
         scores = self.scores_of(style)
         models = self.rated.filter("is_own_family")["model"].unique().implode()
+        # Two organisations may have a family of one name.
+        scores = scores.with_columns(family=pl.concat_str("organisation", "family", separator="\n"))
         own = scores.filter(pl.col("model").is_in(models))["family"].drop_nulls().implode()
         is_own = pl.col("model").is_in(models) | pl.col("family").is_in(own).fill_null(value=False)
         names = [

@@ -51,11 +51,11 @@ class JuryCase:
     votes_hash: str
 
 
-def land_jury(lake: Lake, judged: JudgedEdition, *, now: datetime) -> bool:
+def land_jury(lake: Lake, judged: JudgedEdition, last_unit: str | None, *, now: datetime) -> bool:
     """Land what the judges of an edition say as a jury; says whether there is one.
 
     There is where two judges or more judged it, and people rated 20 responses or more, unless the judges are three. The same
-    judgements and ratings again change nothing.
+    judgements and ratings again change nothing, unless others were looked at since: `last_unit` is what was landed last.
     """
     given = {"edition_id": judged.edition["edition_id"], "months": judged.months}
     votes = lake.read("edition_votes", given)
@@ -64,7 +64,7 @@ def land_jury(lake: Lake, judged: JudgedEdition, *, now: datetime) -> bool:
         return False
     case = make_case(judged, lake.read("edition_asked", given | {"month": judged.edition["month"]}), votes)
     unit = f"{given['edition_id']}/{case.votes_hash}"
-    if not lake.landed("jury_scores", [unit]):
+    if last_unit != unit:
         weights = np.array([judged.weights.get(name, 0.0) for name in case.disciplines])
         jury = hear_jury(case.votes, weights, candidate_count=len(case.owners))
         lake.land_together(

@@ -40,12 +40,19 @@ def test_what_is_not_well_is_one_line_with_its_numbers() -> None:
         "failed_judgements": 1,
         "overridden_gates": ["ratings"],
         "changed_judges": ["lab-judge"],
+        "unwatched_judges": ["new-judge (its first month with autumn is 2026-12)"],
         "failure": "the judge is away.",
         "edition_id": "",
     }
     assert render_month(WELL | faults)[1:] == [
         "Nothing is published.",
         "Not well: sessions of a, b that stayed open: 3 (no reply); judgements that failed: 1; judgements that could not be read: 3; "
-        "gates overridden: ratings; judges that changed under their name: lab-judge; the judge is away.",
+        "gates overridden: ratings; judges that changed under their name: lab-judge; "
+        "judges that were not watched: new-judge (its first month with autumn is 2026-12); the judge is away.",
     ]
-    assert render_month({"run_id": ""}) == ["Nobody is due, so that nothing was sat."]
+    nobody = "Nobody is due, so that nothing was sat."
+    assert render_month({"run_id": ""}) == [nobody]
+    assert render_month({"run_id": "", "changed_judges": ["lab-judge"]}) == [
+        nobody,
+        "Not well: judges that changed under their name: lab-judge.",
+    ]

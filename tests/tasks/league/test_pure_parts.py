@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -12,9 +13,12 @@ import pytest
 from schemas.errors import ContractError, UsageError
 from tasks.league.anonymity import draw_labels
 from tasks.league.asking import Usage
+from tasks.league.claim import describe_candidates
 from tasks.league.domain import list_topics, name_season, pick_topic, read_domain
 from tasks.league.originality import Collection, compute_grams, read_benchmark
 from tasks.league.rows import Standing, Tally, compute_borda_points
+from tasks.models.registry import read_registry
+from tests.tasks.league.world import write_registry
 
 NAMES = [f"model-{number}" for number in range(7)]
 
@@ -27,6 +31,20 @@ def test_with_eight_candidates_the_asker_gives_6_to_0_and_the_others_6_to_1() ->
     for rank in (0, 8):
         with pytest.raises(ContractError, match="no rank"):
             compute_borda_points(8, rank)
+
+
+def test_an_entrant_of_another_organisation_is_of_another_family_of_that_name(tmp_path: Path) -> None:
+    write_registry(tmp_path / "models.yaml", ["a", "b"], organisation="North", family="chat")
+    member, other = (read_registry(tmp_path / "models.yaml").get(name) for name in "ab")
+    other = replace(other, organisation="South")
+
+    assert [row["family"] for row in describe_candidates("l", [member, other], "member")] == [
+        "chat (North)", "chat (South)",
+    ]  # fmt: skip
+    assert [row["family"] for row in describe_candidates("l", [other], "entrant", [member])] == [
+        "chat (South)"
+    ]
+    assert [row["family"] for row in describe_candidates("l", [member], "member")] == ["chat"]
 
 
 def test_means_leave_out_what_could_not_be_read_and_equal_means_share_the_better_rank() -> None:

@@ -39,7 +39,7 @@ marks AS (
 beside AS (
     SELECT
         *,
-        (sum(mark) OVER same - mark) / nullif(count(*) OVER same - 1, 0) AS others_mark
+        (sum(mark::DECIMAL(38, 18)) OVER same - mark) / nullif(count(*) OVER same - 1, 0) AS others_mark
     FROM marks
     WINDOW same AS (PARTITION BY edition_id, is_simulated, question_uuid)
 ),
@@ -51,11 +51,11 @@ halves AS (
         is_simulated,
         discipline,
         count(*) FILTER (NOT is_anchor) AS new_count,
-        avg(mark) FILTER (NOT is_anchor) AS new_score,
-        avg(others_mark) FILTER (NOT is_anchor) AS new_others_score,
+        avg(mark::DECIMAL(38, 18)) FILTER (NOT is_anchor) AS new_score,
+        avg(others_mark::DECIMAL(38, 18)) FILTER (NOT is_anchor) AS new_others_score,
         count(*) FILTER (is_anchor) AS anchor_count,
-        avg(mark) FILTER (is_anchor) AS anchor_score,
-        avg(others_mark) FILTER (is_anchor) AS anchor_others_score
+        avg(mark::DECIMAL(38, 18)) FILTER (is_anchor) AS anchor_score,
+        avg(others_mark::DECIMAL(38, 18)) FILTER (is_anchor) AS anchor_others_score
     FROM beside
     GROUP BY edition_id, model, is_simulated, discipline
 )

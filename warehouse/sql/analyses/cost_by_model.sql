@@ -10,12 +10,12 @@ SELECT
     sum(attempt_count)::BIGINT AS attempt_count,
     sum(input_token_count)::BIGINT AS input_token_count,
     sum(output_token_count)::BIGINT AS output_token_count,
-    sum(cost_usd) AS cost_usd,
-    sum(priced_usd) / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
+    sum(cost_usd::DECIMAL(38, 18))::DOUBLE AS cost_usd,
+    sum(priced_usd::DECIMAL(38, 18))::DOUBLE / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
     sum(unpriced_count)::BIGINT AS unpriced_count,
     is_simulated
 FROM monthly_costs
 WHERE ($from_month::VARCHAR IS NULL OR month >= $from_month)
     AND ($through_month::VARCHAR IS NULL OR month <= $through_month)
 GROUP BY model, purpose, is_simulated
-ORDER BY round(sum(cost_usd), 9) DESC, model, purpose, is_simulated
+ORDER BY round(sum(cost_usd::DECIMAL(38, 18)), 9) DESC, model, purpose, is_simulated

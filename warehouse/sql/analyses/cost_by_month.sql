@@ -9,7 +9,7 @@ SELECT
     sum(failed_count)::BIGINT AS failed_count,
     sum(input_token_count)::BIGINT AS input_token_count,
     sum(output_token_count)::BIGINT AS output_token_count,
-    sum(cost_usd) AS cost_usd,
+    sum(cost_usd::DECIMAL(38, 18))::DOUBLE AS cost_usd,
     sum(unpriced_count)::BIGINT AS unpriced_count,
     is_simulated
 FROM monthly_costs

@@ -44,7 +44,7 @@ SELECT
     count(*) FILTER (status = 'failed') AS failed_count,
     sum(input_tokens)::BIGINT AS input_token_count,
     sum(output_tokens)::BIGINT AS output_token_count,
-    coalesce(sum(cost_usd), 0) + coalesce(sum(extra_usd), 0) AS cost_usd,
+    (coalesce(sum(cost_usd::DECIMAL(38, 18)), 0) + coalesce(sum(extra_usd::DECIMAL(38, 18)), 0))::DOUBLE AS cost_usd,
     count(*) FILTER (cost_usd IS NULL) AS unpriced_count,
     is_simulated
 FROM owned

@@ -22,7 +22,7 @@ costs AS (
     SELECT
         s.edition_id,
         s.model,
-        avg(r.cost_usd) AS answer_usd,
+        avg(r.cost_usd::DECIMAL(38, 18)) AS answer_usd,
         count(r.cost_usd) AS priced_count,
         count(*) - count(r.cost_usd) AS unpriced_count
     FROM edition_sessions AS s

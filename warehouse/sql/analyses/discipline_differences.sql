@@ -114,7 +114,7 @@ clusters AS (
         a.model_a,
         a.model_b,
         count(*) AS size,
-        sum(a.mark - b.mark) AS total
+        sum((a.mark - b.mark)::DECIMAL(38, 18))::DOUBLE AS total
     FROM lacking AS a
     JOIN marks AS b
         ON b.edition_id = a.edition_id
@@ -133,11 +133,11 @@ paired AS (
         model_a,
         model_b,
         sum(size)::BIGINT AS pair_count,
-        sum(total) / sum(size) AS difference,
+        sum(total ORDER BY total) / sum(size) AS difference,
         sqrt(greatest(
-            0, round(sum(total ** 2) - 2 * sum(total) / sum(size) * sum(total * size) + (sum(total) / sum(size)) ** 2 * sum(size ** 2), 9)
-        ) / nullif(sum(size) ** 2 - sum(size ** 2), 0)) AS difference_se,
-        nullif(sum(size) ** 2 / sum(size ** 2) - 1, 0) AS degrees
+            0, round(sum(total ** 2 ORDER BY total) - 2 * sum(total ORDER BY total) / sum(size) * sum(total * size ORDER BY total, size) + (sum(total ORDER BY total) / sum(size)) ** 2 * sum(size ** 2 ORDER BY size), 9)
+        ) / nullif(sum(size) ** 2 - sum(size ** 2 ORDER BY size), 0)) AS difference_se,
+        nullif(sum(size) ** 2 / sum(size ** 2 ORDER BY size) - 1, 0) AS degrees
     FROM clusters
     GROUP BY edition_id, discipline, is_simulated, model_a, model_b
 ),

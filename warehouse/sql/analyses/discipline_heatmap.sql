@@ -22,7 +22,7 @@ WITH shown AS (
 
 SELECT
     *,
-    round(discipline_score - avg(discipline_score) OVER (PARTITION BY discipline), 9) AS gap
+    round(discipline_score - avg(discipline_score ORDER BY discipline_score) OVER (PARTITION BY discipline), 9) AS gap
 FROM shown
 WHERE month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions

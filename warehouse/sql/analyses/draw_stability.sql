@@ -12,11 +12,11 @@ SELECT
     list(e.set_size ORDER BY e.planned_at, e.run_id) AS set_sizes,
     list(l.relative_score ORDER BY e.planned_at, e.run_id) AS relative_scores,
     list(l.score ORDER BY e.planned_at, e.run_id) AS scores,
-    avg(l.relative_score) AS relative_score_mean,
-    var_samp(l.relative_score) AS relative_score_variance,
-    avg(l.score) AS score_mean,
-    var_samp(l.score) AS score_variance,
-    avg(l.score_se ** 2) AS expected_score_variance,
+    avg(l.relative_score ORDER BY l.relative_score) AS relative_score_mean,
+    var_samp(l.relative_score ORDER BY l.relative_score) AS relative_score_variance,
+    avg(l.score ORDER BY l.score) AS score_mean,
+    var_samp(l.score ORDER BY l.score) AS score_variance,
+    avg(l.score_se ** 2 ORDER BY l.score_se) AS expected_score_variance,
     l.is_simulated
 FROM leaderboards AS l
 JOIN current_editions AS e ON e.edition_id = l.edition_id AND e.month = l.month

@@ -2,7 +2,7 @@
 -- One row per edition, revisions included, latest month first. is_current marks what the leaderboard shows.
 -- Parameters: $simulated (default null)
 -- Shown: edition_id, published_at, grade, judge, candidate_count, is_current, reason, overridden_gates
--- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
+-- No rows: nothing was published: `proctor monthly` examines, judges and publishes a month.
 SELECT
     e.* EXCLUDE (landing_unit),
     coalesce(g.grade, 'self-attested') AS grade,

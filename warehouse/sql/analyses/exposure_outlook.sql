@@ -3,7 +3,7 @@
 -- a month on average since its first; the least and the median over the organisations are shown, null where nobody has met anything of the
 -- discipline. Nothing that was met is counted as rested. Real runs, or simulated ones.
 -- Parameters: $simulated (default false)
--- No rows: nobody who is asked for sat anything: `proctor evaluate` lets candidates sit.
+-- No rows: the bank has no question with a discipline: `proctor ingest FOLDER` reads papers, and the last decision of their review publishes a version of it.
 WITH banked AS (
     SELECT DISTINCT discipline, lineage_uuid
     FROM current_bank

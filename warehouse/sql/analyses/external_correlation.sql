@@ -40,7 +40,7 @@ ranked AS (
 
 SELECT
     benchmark,
-    CASE WHEN count(*) >= 3 THEN nullif(round(corr(score_rank, external_rank), 9), 'nan'::DOUBLE) END AS spearman_rho,
+    CASE WHEN count(*) >= 3 THEN nullif(round(corr(score_rank, external_rank ORDER BY score_rank, external_rank), 9), 'nan'::DOUBLE) END AS spearman_rho,
     count(*) AS candidate_count
 FROM ranked
 GROUP BY benchmark

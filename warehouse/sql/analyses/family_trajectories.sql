@@ -2,7 +2,7 @@
 -- One row per candidate of a family, by release date: its latest score, and the step from the member released before it.
 -- Parameters: $simulated (default null)
 -- Marks of: month
--- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
+-- No rows: no published candidate has a family: write `family` in models.yaml, then `proctor monthly`.
 WITH latest AS (
     SELECT *
     FROM leaderboards
@@ -28,5 +28,6 @@ SELECT
     date_diff('day', lag(release_date) OVER members, release_date) AS days_since_previous,
     is_simulated
 FROM latest
-WINDOW members AS (PARTITION BY family, is_simulated ORDER BY release_date NULLS FIRST, model)
-ORDER BY family, release_date NULLS FIRST, model
+-- Two organisations may have a family of one name.
+WINDOW members AS (PARTITION BY organisation, family, is_simulated ORDER BY release_date NULLS FIRST, model)
+ORDER BY family, organisation, release_date NULLS FIRST, model

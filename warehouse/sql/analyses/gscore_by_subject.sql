@@ -13,12 +13,12 @@ WITH subjects AS (
         similarity_model,
         coalesce(category, 'unknown') AS category,
         coalesce(subject, 'unknown') AS subject,
-        avg(gscore) * 100 AS gscore,
-        avg(bleu4) * 100 AS bleu4,
-        avg(rouge2) * 100 AS rouge2,
-        avg(chrf) * 100 AS chrf,
-        avg(similarity) * 100 AS similarity,
-        avg(accuracy) * 100 AS accuracy,
+        avg(gscore::DECIMAL(38, 18)) * 100 AS gscore,
+        avg(bleu4::DECIMAL(38, 18)) * 100 AS bleu4,
+        avg(rouge2::DECIMAL(38, 18)) * 100 AS rouge2,
+        avg(chrf::DECIMAL(38, 18)) * 100 AS chrf,
+        avg(similarity::DECIMAL(38, 18)) * 100 AS similarity,
+        avg(accuracy::DECIMAL(38, 18)) * 100 AS accuracy,
         count(gscore) AS scored_count,
         count(*) - count(gscore) AS unscored_count
     FROM gscores

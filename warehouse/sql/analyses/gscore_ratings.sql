@@ -8,7 +8,7 @@ WITH ratings AS (
         session_id,
         seq,
         round,
-        avg(value) AS human_score,
+        avg(value ORDER BY value) AS human_score,
         min(value) AS lowest_score,
         max(value) AS highest_score,
         count(DISTINCT rater) AS rater_count

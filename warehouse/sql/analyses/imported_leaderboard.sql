@@ -10,7 +10,7 @@ WITH of_metric AS (
         benchmark,
         model,
         coalesce(metric, 'mark') AS metric,
-        round(avg(mark), $digits::INTEGER) AS score,
+        round(avg(mark ORDER BY mark), $digits::INTEGER) AS score,
         count(mark) AS mark_count
     FROM imported_marks
     WHERE mark IS NOT NULL AND benchmark = coalesce($benchmark::VARCHAR, benchmark)
@@ -26,7 +26,7 @@ metrics AS (
 scores AS (
     SELECT * FROM of_metric
     UNION ALL
-    SELECT benchmark, model, 'overall' AS metric, round(avg(score), $digits::INTEGER) AS score, sum(mark_count)::BIGINT AS mark_count
+    SELECT benchmark, model, 'overall' AS metric, round(avg(score ORDER BY score), $digits::INTEGER) AS score, sum(mark_count)::BIGINT AS mark_count
     FROM of_metric
     JOIN metrics USING (benchmark)
     WHERE NOT metrics.has_overall

@@ -22,6 +22,15 @@ published AS (
     SELECT s.model, s.prompt_style, s.month, s.is_simulated
     FROM edition_scores AS s
     JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+    -- Whose sittings are all borrowed, a reference's, has answered nothing in that month.
+    ANTI JOIN (
+        SELECT edition_id, month, model, prompt_style
+        FROM edition_sessions
+        WHERE is_complete
+        GROUP BY edition_id, month, model, prompt_style
+        HAVING bool_and(is_borrowed)
+    ) AS borrowed
+        ON borrowed.edition_id = s.edition_id AND borrowed.month = s.month AND borrowed.model = s.model AND borrowed.prompt_style = s.prompt_style
     WHERE s.discipline = 'all' AND s.score IS NOT NULL AND NOT e.is_repetition
 )
 

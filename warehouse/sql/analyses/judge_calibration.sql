@@ -10,7 +10,7 @@ SELECT
     occasion,
     round,
     weighting,
-    avg(kappa) AS mean_kappa,
+    avg(kappa ORDER BY kappa) AS mean_kappa,
     min(kappa) AS lowest_kappa,
     max(kappa) AS highest_kappa,
     count(kappa) AS candidate_count,

@@ -2,7 +2,7 @@
 -- One row per published run, prompt style and candidate, latest month first: what the report shows.
 -- Parameters: $simulated (default null)
 -- Marks of: edition_id
--- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
+-- No rows: nothing was published: `proctor monthly` examines, judges and publishes a month.
 SELECT * EXCLUDE (is_shown_by_default)
 FROM style_scores
 WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)

@@ -10,7 +10,7 @@ SELECT
     run_type,
     asker,
     answerer,
-    avg(score) AS score,
+    avg(score ORDER BY score) AS score,
     count(score) AS score_count,
     count(*) - count(score) AS void_count,
     any_value(most_points) AS most_points,

@@ -30,7 +30,7 @@ SELECT
     sum(call_count)::BIGINT AS call_count,
     sum(input_tokens)::BIGINT AS input_tokens,
     sum(output_tokens)::BIGINT AS output_tokens,
-    sum(cost_usd) AS cost_usd,
+    sum(cost_usd::DECIMAL(38, 18))::DOUBLE AS cost_usd,
     leagues.is_simulated
 FROM spent
 JOIN leagues USING (league_id)

@@ -19,7 +19,7 @@ WITH types AS (
 costs AS (
     SELECT
         run_id,
-        sum(coalesce(cost_usd, 0) + coalesce(extra_usd, 0)) FILTER (cost_usd IS NOT NULL OR extra_usd > 0) AS cost_usd
+        sum((coalesce(cost_usd, 0) + coalesce(extra_usd, 0))::DECIMAL(38, 18)) FILTER (cost_usd IS NOT NULL OR extra_usd > 0)::DOUBLE AS cost_usd
     FROM llm_calls
     WHERE starts_with(purpose, 'league_')
     GROUP BY run_id

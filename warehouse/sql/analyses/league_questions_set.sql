@@ -10,7 +10,9 @@ WITH nearest AS (
         o.league_question_id,
         max(o.ngram_overlap) AS ngram_overlap,
         max(o.similarity) AS similarity,
-        arg_max(o.compared_with, coalesce(o.ngram_overlap, o.similarity)) AS nearest_in
+        -- Of texts that are equally near, the first by name.
+        first(o.compared_with ORDER BY coalesce(o.ngram_overlap, o.similarity) DESC, o.compared_with)
+            FILTER (coalesce(o.ngram_overlap, o.similarity) IS NOT NULL) AS nearest_in
     FROM league_originality AS o
     JOIN league_questions AS q ON
         q.league_id = o.league_id
@@ -31,7 +33,7 @@ validated AS (
 ),
 
 marked AS (
-    SELECT league_id, league_question_id, avg(score) AS mean_score, count(score) AS score_count
+    SELECT league_id, league_question_id, avg(score ORDER BY score) AS mean_score, count(score) AS score_count
     FROM league_marks
     WHERE league_question_id IS NOT NULL AND run_type = 'full'
     GROUP BY league_id, league_question_id

@@ -38,7 +38,7 @@ shared AS (
 SELECT
     * EXCLUDE (full_mean_rank, without_mean_rank, is_imported, is_simulated),
     CASE
-        WHEN count(*) OVER domains >= 3 THEN nullif(round(corr(full_mean_rank, without_mean_rank) OVER domains, 9), 'nan'::DOUBLE)
+        WHEN count(*) OVER domains >= 3 THEN nullif(round(corr(full_mean_rank, without_mean_rank ORDER BY full_mean_rank, without_mean_rank) OVER domains, 9), 'nan'::DOUBLE)
     END AS rank_correlation,
     is_imported,
     is_simulated

@@ -4,7 +4,7 @@
 -- Parameters: $through_month (default null), $simulated (default null)
 -- Shown: month, model, score, score_change, score_change_low, score_change_high, rank
 -- Marks of: month
--- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
+-- No rows: nothing was published: `proctor monthly` examines, judges and publishes a month.
 SELECT * EXCLUDE (is_repetition, is_shown_by_default)
 FROM score_changes
 WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)

@@ -47,6 +47,7 @@ factors AS (
         product(
             greatest(0, totals.organisation_count - held.holder_count - step.i)
             / (totals.organisation_count - step.i)::DOUBLE
+            ORDER BY step.i
         ) AS missed_share
     FROM range(1, 13) AS chosen (k)
     CROSS JOIN totals
@@ -64,7 +65,7 @@ largest AS (
 ),
 
 expected AS (
-    SELECT k, sum(lineage_count * (1 - missed_share)) AS expected_count FROM factors GROUP BY k
+    SELECT k, sum(lineage_count * (1 - missed_share) ORDER BY holder_count) AS expected_count FROM factors GROUP BY k
 )
 
 SELECT

@@ -4,7 +4,7 @@
 -- Parameters: $reference_model (default null), $simulated (default null)
 -- A null reference is that of the latest run, of simulated candidates that of their own.
 -- Marks of: month
--- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
+-- No rows: nothing was published: `proctor monthly` examines, judges and publishes a month.
 WITH shown AS (
     SELECT *
     FROM rebased_leaderboards

@@ -50,7 +50,7 @@ couples AS (
 ),
 
 observed AS (
-    SELECT s.scope, s.name, s.annotator_a, s.annotator_b, c.weighting, sum(c.cost) / count(*) AS disagreement
+    SELECT s.scope, s.name, s.annotator_a, s.annotator_b, c.weighting, sum(c.cost ORDER BY c.cost) / count(*) AS disagreement
     FROM scoped AS s
     JOIN costs AS c ON c.place_a = s.place_a AND c.place_b = s.place_b
     GROUP BY s.scope, s.name, s.annotator_a, s.annotator_b, c.weighting
@@ -64,7 +64,7 @@ by_chance AS (
         k.annotator_b,
         k.shared_count,
         c.weighting,
-        sum([k.a1, k.a2, k.a3][c.place_a] * [k.b1, k.b2, k.b3][c.place_b] * c.cost)
+        sum([k.a1, k.a2, k.a3][c.place_a] * [k.b1, k.b2, k.b3][c.place_b] * c.cost ORDER BY c.place_a, c.place_b)
         / (k.shared_count * k.shared_count) AS disagreement
     FROM couples AS k
     CROSS JOIN costs AS c
@@ -76,7 +76,8 @@ kappas AS (
         e.scope,
         e.name,
         e.weighting,
-        sum((1 - o.disagreement / e.disagreement) * e.shared_count) / sum(e.shared_count) AS kappa
+        sum((1 - o.disagreement / e.disagreement) * e.shared_count ORDER BY e.shared_count, o.disagreement, e.disagreement)
+            / sum(e.shared_count) AS kappa
     FROM by_chance AS e
     JOIN observed AS o
         ON o.scope = e.scope
@@ -107,10 +108,10 @@ totals AS (
     SELECT
         scope,
         name,
-        coalesce(sum(weight) FILTER (place_a = 1), 0) AS n1,
-        coalesce(sum(weight) FILTER (place_a = 2), 0) AS n2,
-        coalesce(sum(weight) FILTER (place_a = 3), 0) AS n3,
-        sum(weight) AS n
+        coalesce(sum(weight ORDER BY weight) FILTER (place_a = 1), 0) AS n1,
+        coalesce(sum(weight ORDER BY weight) FILTER (place_a = 2), 0) AS n2,
+        coalesce(sum(weight ORDER BY weight) FILTER (place_a = 3), 0) AS n3,
+        sum(weight ORDER BY weight) AS n
     FROM coincidences
     GROUP BY scope, name
 ),
@@ -141,8 +142,8 @@ expected AS (
         scope,
         name,
         n,
-        nullif(sum(expected * nominal), 0) AS nominal,
-        nullif(sum(expected * ordinal), 0) AS ordinal
+        nullif(sum(expected * nominal ORDER BY place_a, place_b), 0) AS nominal,
+        nullif(sum(expected * ordinal ORDER BY place_a, place_b), 0) AS ordinal
     FROM distances
     GROUP BY scope, name, n
 ),
@@ -151,8 +152,8 @@ found AS (
     SELECT
         c.scope,
         c.name,
-        sum(c.weight * d.nominal) AS nominal,
-        sum(c.weight * d.ordinal) AS ordinal
+        sum(c.weight * d.nominal ORDER BY c.weight, d.nominal) AS nominal,
+        sum(c.weight * d.ordinal ORDER BY c.weight, d.ordinal) AS ordinal
     FROM coincidences AS c
     JOIN distances AS d
         ON d.scope = c.scope AND d.name = c.name AND d.place_a = c.place_a AND d.place_b = c.place_b

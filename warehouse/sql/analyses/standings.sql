@@ -4,7 +4,7 @@
 -- Parameters: $simulated (default null)
 -- Shown: rank, model, standing_score, standing_low, standing_high, sat_month, comparability
 -- Marks of: edition_id
--- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
+-- No rows: nothing was published: `proctor monthly` examines, judges and publishes a month.
 SELECT s.* EXCLUDE (is_shown_by_default), coalesce(g.grade, 'self-attested') AS grade
 FROM current_standings AS s
 LEFT JOIN edition_grades AS g ON g.edition_id = s.edition_id

@@ -1,7 +1,7 @@
 -- What does thinking (or search) gain over the same model without it, by discipline?
 -- One row per variant, its base and discipline, and one with discipline null over all, of the editions in which both sat at least half of
 -- their questions together. gain is the published difference of S (of the discipline's score), in points of 100, with the 95% interval of
--- that pair alone (those of several editions squared and added); null where the error of one is not known. A base that is the reference
+-- that pair alone (those of several editions squared and added, or added where they rest on the same answers of a reference); null where the error of one is not known. A base that is the reference
 -- sat further sets: they count in its score as in S, and their error in the interval.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month pools all months, each weighed by its common questions (pair_count). Repetitions of a month are left out.
@@ -19,6 +19,8 @@ WITH variants AS (
 
 gains AS (
     SELECT
+        p.edition_id,
+        p.month,
         v.model,
         v.base_model,
         v.mode,
@@ -55,22 +57,46 @@ gains AS (
         AND ($month::VARCHAR IS NULL OR p.month = $month)
 ),
 
+-- What a reference answered once stands in several months, whose errors then are not independent.
+answered_once AS (
+    SELECT DISTINCT model, base_model, is_simulated
+    FROM (
+        SELECT g.model, g.base_model, g.is_simulated
+        FROM gains AS g
+        JOIN edition_sessions AS s ON s.edition_id = g.edition_id AND s.month = g.month AND s.model IN (g.model, g.base_model)
+        WHERE g.discipline IS NULL AND s.session_id IN (
+            SELECT session_id FROM edition_sessions WHERE is_borrowed AND is_complete AND prompt_style = $prompt_style
+        )
+        GROUP BY g.model, g.base_model, g.is_simulated, s.session_id
+        HAVING count(*) > 1
+    )
+),
+
 pooled AS (
     SELECT
-        model,
-        base_model,
-        mode,
-        discipline,
-        sum(variant_score * pair_count) / sum(pair_count) AS variant_score,
-        sum(base_score * pair_count) / sum(pair_count) AS base_score,
-        sum(gain * pair_count) / sum(pair_count) AS gain,
+        g.model,
+        g.base_model,
+        g.mode,
+        g.discipline,
+        sum(g.variant_score * g.pair_count ORDER BY g.month) / sum(g.pair_count) AS variant_score,
+        sum(g.base_score * g.pair_count ORDER BY g.month) / sum(g.pair_count) AS base_score,
+        sum(g.gain * g.pair_count ORDER BY g.month) / sum(g.pair_count) AS gain,
         -- A sum leaves out what is not known: one error that is missing would be one of 0.
-        if(count(gain_low) = count(*), sqrt(sum(((gain - gain_low) * pair_count) ** 2)) / sum(pair_count), NULL) AS reach_down,
-        if(count(gain_high) = count(*), sqrt(sum(((gain_high - gain) * pair_count) ** 2)) / sum(pair_count), NULL) AS reach_up,
-        sum(pair_count)::BIGINT AS pair_count,
-        is_simulated
-    FROM gains
-    GROUP BY model, base_model, mode, discipline, is_simulated
+        CASE WHEN count(g.gain_low) = count(*) THEN if(
+            any_value(a.model) IS NULL,
+            sqrt(sum(((g.gain - g.gain_low) * g.pair_count) ** 2 ORDER BY g.month)),
+            sum((g.gain - g.gain_low) * g.pair_count ORDER BY g.month)
+        ) / sum(g.pair_count) END AS reach_down,
+        CASE WHEN count(g.gain_high) = count(*) THEN if(
+            any_value(a.model) IS NULL,
+            sqrt(sum(((g.gain_high - g.gain) * g.pair_count) ** 2 ORDER BY g.month)),
+            sum((g.gain_high - g.gain) * g.pair_count ORDER BY g.month)
+        ) / sum(g.pair_count) END AS reach_up,
+        sum(g.pair_count)::BIGINT AS pair_count,
+        g.is_simulated
+    FROM gains AS g
+    LEFT JOIN answered_once AS a ON a.model = g.model AND a.base_model = g.base_model AND a.is_simulated = g.is_simulated
+    GROUP BY g.model, g.base_model, g.mode, g.discipline, g.is_simulated
 )
 
 SELECT

@@ -5,7 +5,7 @@
 -- first was better, was worse, or was not told apart. equated_difference compares their equated scores, corrected_difference S as
 -- people would have judged it, both with 95% intervals (errors of both squared and added; they stand beside, and decide nothing).
 -- pooled_difference: the mean difference of the last $month_count of those months, each weighed by its precision, with an interval as
--- wide as those of one month are that hold for all pairs at once.
+-- wide as those of one month are that hold for all pairs at once; where months rest on the same answers of a reference, it is no narrower.
 -- needed_count: how many more questions each would have to answer until a difference as large as this one is told apart in 80% of
 -- months; needed_usd: what those would cost for both, answers and judge, at the prices of that month; null where they are told
 -- apart, where nothing separates them, or where a price is not known. A null name means every candidate.
@@ -86,23 +86,44 @@ streaks AS (
     GROUP BY ALL
 ),
 
+last_months AS MATERIALIZED (
+    SELECT *
+    FROM chosen
+    WHERE difference_se > 0 AND together_low IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY model_a, model_b, is_simulated ORDER BY month DESC) <= $month_count
+),
+
+-- What a reference answered once stands in several months, whose errors then are not independent.
+answered_once AS (
+    SELECT DISTINCT model_a, model_b, is_simulated
+    FROM (
+        SELECT l.model_a, l.model_b, l.is_simulated
+        FROM last_months AS l
+        JOIN edition_sessions AS s ON s.edition_id = l.edition_id AND s.month = l.month AND s.model IN (l.model_a, l.model_b)
+        WHERE s.session_id IN (
+            SELECT session_id FROM edition_sessions WHERE is_borrowed AND is_complete AND prompt_style = $prompt_style
+        )
+        GROUP BY l.model_a, l.model_b, l.is_simulated, s.session_id
+        HAVING count(*) > 1
+    )
+),
+
 pooled AS (
     SELECT
-        model_a,
-        model_b,
-        is_simulated,
+        l.model_a,
+        l.model_b,
+        l.is_simulated,
         count(*) AS pooled_count,
-        min(month) AS pooled_from,
-        sum(difference / difference_se ** 2) / sum(1 / difference_se ** 2) AS pooled_difference,
-        avg(greatest(together_high - difference, difference - together_low) / difference_se) / sqrt(sum(1 / difference_se ** 2))
-            AS pooled_reach
-    FROM (
-        SELECT *
-        FROM chosen
-        WHERE difference_se > 0 AND together_low IS NOT NULL
-        QUALIFY row_number() OVER (PARTITION BY model_a, model_b, is_simulated ORDER BY month DESC) <= $month_count
-    )
-    GROUP BY model_a, model_b, is_simulated
+        min(l.month) AS pooled_from,
+        sum(l.difference / l.difference_se ** 2 ORDER BY l.month) / sum(1 / l.difference_se ** 2 ORDER BY l.month) AS pooled_difference,
+        avg(greatest(l.together_high - l.difference, l.difference - l.together_low) / l.difference_se ORDER BY l.month) * if(
+            any_value(a.model_a) IS NULL,
+            1 / sqrt(sum(1 / l.difference_se ** 2 ORDER BY l.month)),
+            sum(1 / l.difference_se ORDER BY l.month) / sum(1 / l.difference_se ** 2 ORDER BY l.month)
+        ) AS pooled_reach
+    FROM last_months AS l
+    LEFT JOIN answered_once AS a ON a.model_a = l.model_a AND a.model_b = l.model_b AND a.is_simulated = l.is_simulated
+    GROUP BY l.model_a, l.model_b, l.is_simulated
     HAVING count(*) > 1
 ),
 
@@ -120,7 +141,7 @@ people AS (
 ),
 
 prices AS (
-    SELECT month, model, purpose, sum(priced_usd) / nullif(sum(call_count - unpriced_count), 0) AS usd
+    SELECT month, model, purpose, sum(priced_usd::DECIMAL(38, 18))::DOUBLE / nullif(sum(call_count - unpriced_count), 0) AS usd
     FROM monthly_costs
     WHERE month IN (SELECT month FROM latest) AND purpose IN ('exam', 'judge')
     GROUP BY month, model, purpose

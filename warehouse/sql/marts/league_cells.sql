@@ -10,7 +10,7 @@ SELECT
     m.answerer,
     a.family AS answerer_family,
     coalesce(j.family = a.family, FALSE) AS is_in_family,
-    avg(m.score) AS score,
+    avg(m.score ORDER BY m.score) AS score,
     count(m.score) AS score_count,
     count(*) - count(m.score) AS void_count,
     any_value(m.most_points) AS most_points,

@@ -10,9 +10,10 @@ SELECT
     sum(c.attempts)::BIGINT AS attempt_count,
     sum(c.input_tokens)::BIGINT AS input_token_count,
     sum(c.output_tokens)::BIGINT AS output_token_count,
-    coalesce(sum(c.cost_usd), 0) + coalesce(sum(c.extra_usd), 0) AS cost_usd,
+    -- As decimals: a sum of fractions changes its last bits with the order of rows.
+    (coalesce(sum(c.cost_usd::DECIMAL(38, 18)), 0) + coalesce(sum(c.extra_usd::DECIMAL(38, 18)), 0))::DOUBLE AS cost_usd,
     count(*) FILTER (c.cost_usd IS NULL) AS unpriced_count,
-    sum(c.cost_usd + coalesce(c.extra_usd, 0)) AS priced_usd,
+    sum((c.cost_usd + coalesce(c.extra_usd, 0))::DECIMAL(38, 18))::DOUBLE AS priced_usd,
     quantile_cont(c.latency_ms, 0.5) AS median_latency_ms,
     coalesce(r.is_simulated, c.is_simulated, false) AS is_simulated
 FROM llm_calls AS c

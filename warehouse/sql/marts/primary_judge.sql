@@ -11,7 +11,7 @@ WITH agreement AS (
         judge,
         split_part(prompt_version, '/', 1) AS prompt_wording,
         -- As a publication takes it (edition_judges): the last bits of a sum choose no judge.
-        round(avg(kappa), 9) AS mean_kappa,
+        round(avg(kappa ORDER BY kappa), 9) AS mean_kappa,
         sum(pair_count) AS rated_count,
         sum(pair_count) >= coalesce(max(least_ratings), 0) AS is_settled
     FROM calibration

@@ -31,8 +31,8 @@ paired AS (
     SELECT
         a.model_a,
         a.model_b,
-        coalesce(sum(d.weight * d.stars_a / d.pair_count) * a.pair_count, a.stars_a) AS stars_a,
-        coalesce(sum(d.weight * d.stars_b / d.pair_count) * a.pair_count, a.stars_b) AS stars_b,
+        coalesce(sum(d.weight * d.stars_a / d.pair_count ORDER BY d.discipline) * a.pair_count, a.stars_a) AS stars_a,
+        coalesce(sum(d.weight * d.stars_b / d.pair_count ORDER BY d.discipline) * a.pair_count, a.stars_b) AS stars_b,
         a.pair_count,
         a.is_simulated
     FROM parts AS a
@@ -46,7 +46,7 @@ bridges AS (
     SELECT
         from_reference,
         to_reference,
-        sum(from_stars) / nullif(sum(to_stars), 0) AS bridge,
+        sum(from_stars ORDER BY from_stars) / nullif(sum(to_stars ORDER BY to_stars), 0) AS bridge,
         sum(pair_count)::BIGINT AS pair_count,
         is_simulated
     FROM (

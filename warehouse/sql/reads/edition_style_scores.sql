@@ -3,6 +3,7 @@
 -- Parameters: $edition_id, $month
 SELECT
     s.model,
+    s.organisation,
     m.family,
     s.prompt_style,
     s.score,

@@ -1,5 +1,5 @@
 -- From which edition to which did S of each candidate move since a month?
--- One row per candidate and prompt style that was published in two months from $since_month on, repetitions of a month left out: its
+-- One row per candidate and prompt style that sat and was published in two months from $since_month on, repetitions of a month left out: its
 -- first edition there and its last; through_month is the last month that was published at all, weights are those of that month.
 -- equated_change is null where the two are on different scales (`proctor publish --recalibrate` sets a new one).
 -- A null month is the first that was published.
@@ -47,6 +47,15 @@ FROM edition_scores AS s
 JOIN published AS e ON e.edition_id = s.edition_id AND e.month = s.month
 LEFT JOIN scales AS c ON c.edition_id = s.edition_id AND c.month = s.month
 CROSS JOIN stretch
+-- Whose sittings are all borrowed, a reference's, has answered nothing in that month.
+ANTI JOIN (
+    SELECT edition_id, month, model, prompt_style
+    FROM edition_sessions
+    WHERE is_complete
+    GROUP BY edition_id, month, model, prompt_style
+    HAVING bool_and(is_borrowed)
+) AS borrowed
+    ON borrowed.edition_id = s.edition_id AND borrowed.month = s.month AND borrowed.model = s.model AND borrowed.prompt_style = s.prompt_style
 WHERE s.discipline = 'all' AND s.score IS NOT NULL AND s.month >= stretch.since_month
 GROUP BY stretch.since_month, stretch.through_month, stretch.weights, s.model, s.prompt_style
 HAVING count(*) > 1

@@ -21,8 +21,10 @@ from tasks.judging.calibration.agreement import (
     compute_rater_agreement,
     pair_ratings,
 )
+from tasks.judging.calibration.calibrate import compute_groups
 from tasks.judging.calibration.marks import compare_marks, read_marks
 from tasks.statistics.agreement import compute_kappa
+from tests.warehouse.test_sql_cases import fill_rows
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))
 DOUBLE_MARKED = SHARED / "judged" / "gaokao_human_double_marked.parquet"
@@ -158,6 +160,22 @@ def test_calibration_has_a_kappa_per_judge_candidate_round_and_weighting() -> No
     row = calibration.row(0, named=True)
     assert row["kappa"] == compute_kappa([0, 1, 2, 3, 3], [0, 1, 2, 3, 2], (0, 1, 2, 3))
     assert calibration.columns == [column.name for column in get_table("calibration").own_columns]
+
+
+def test_families_of_one_name_in_two_organisations_are_two_groups() -> None:
+    rows = [
+        {"session_id": one, "seq": 1, "organisation": one, "family": "chat", "judged_stars": stars}
+        for one, stars in (("North", 3), ("South", 0))
+    ]
+    pairs = fill_rows(
+        get_table("calibration_pairs"), [{"agreed_stars": 0, "mean_stars": 0.0} | row for row in rows]
+    )
+
+    groups = compute_groups(pairs).filter(group_kind="family", round=0)
+
+    assert groups.select("group_name", "pair_count", "bias").rows() == [
+        ("chat (North)", 1, 3.0), ("chat (South)", 1, 0.0),
+    ]  # fmt: skip
 
 
 def test_every_version_of_a_prompt_has_kappas_of_its_own() -> None:

@@ -19,10 +19,10 @@ from tasks.models.registry import read_registry
 from tests.tasks.editions.kit import publish_run
 from tests.tasks.judging.calibration.conftest import Room
 from tests.tasks.judging.calibration.rated_run import RUN, fill_workbook
-from tests.tasks.judging.calibration.test_rounds import REQUEST, rate_round
+from tests.tasks.judging.calibration.test_rounds import REQUEST, rate_round, read_stars
 from warehouse.lake import Batch, Lake
 
-THEN, LATER = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+THEN, LATER, LATEST = (datetime(2026, month, 1, tzinfo=UTC) for month in (1, 2, 3))
 
 
 def test_people_correct_a_published_run_and_its_judges_are_a_jury_beside_its_scores(
@@ -44,6 +44,8 @@ def test_people_correct_a_published_run_and_its_judges_are_a_jury_beside_its_sco
     assert 30 <= count <= 36
     tables = ("corrected_scores", "jury_judges", "jury_confusions", "jury_scores", "jury_stars", "style_controlled_scores", "judge_style_effects")  # fmt: skip
     landed = {name: lake.query(f"select * from {name} order by all") for name in tables}
+    boards = ("corrected_leaderboard", "style_controlled_leaderboard", "jury_leaderboard")
+    first = {name: lake.run_named(name) for name in boards}
     assert correct_edition(lake, RUN, now=LATER) == count
     assert lake.run_named("landings_count_their_rows").is_empty()
     found = lake.query("select * exclude (landing_unit) from corrected_scores order by all")
@@ -108,6 +110,19 @@ def test_people_correct_a_published_run_and_its_judges_are_a_jury_beside_its_sco
     )
     assert after.equals(found)
     assert set(lake.run_named("corrected_leaderboard")["corrected_at"]) == {LATER}
+
+    # Where she takes it back, what there was is the last again, with its numbers.
+    given = read_stars(lake, "judge-a")
+    fill_workbook(path, lambda key, row: given.get(key, 2) if row < 6 else None)
+    import_ratings(ledger, lake, path, "ann")
+    calibrate_judges(lake, registry)
+    assert correct_edition(lake, RUN, now=LATEST) == count
+    for name in boards:
+        times = {"corrected_at", "computed_at"}
+        assert lake.run_named(name).drop(times, strict=False).equals(first[name].drop(times, strict=False)), (
+            name
+        )
+    assert lake.query("select * from jury_stars order by all").equals(landed["jury_stars"])
 
     # Erased answers stand behind a correction as they did.
     months = lake.read("edition_sat_months", {"edition_id": f"{RUN}/1"})["month"].to_list()
