@@ -119,7 +119,7 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def label_months(days: Iterable[str]) -> Any:
-    """Labels of an axis from the first of these days to the last: each names its month, at the month's beginning.
+    """Labels of an axis over these days: each names its month, at the month's beginning.
 
     Left to itself a chart of about a year or less would have ticks for weeks or days, each with the name of its month.
     """

@@ -459,7 +459,7 @@ def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
 def test_what_went_as_a_decision_is_no_unfinished_work(
     settings: Settings, server: Server, browser: Browser
 ) -> None:
-    """On a slow network the comment was kept as a draft once more, after its decision had ended it."""
+    """On a slow network its comment was kept as a draft after the decision had ended it."""
     reader = Reader(browser, server, "chen", "en-US", DESKTOP)
     page, held = reader.page, []
     page.route(re.compile(r"/decision$"), lambda route: held.append((route, route.fetch())))

@@ -94,7 +94,7 @@ def _find_unused(text: str, former: Mapping[str, Any]) -> str | None:
 
 
 def _put_entry(text: str, section: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with this entry: in the place of the one of that name, or after the section's last; all else as it is."""
+    """The text with this entry, in the place of the one of that name or after the last."""
     text = _unfold(text)
     places = _find_entries(text, section)
     *_, (_, last, column) = places.values()
@@ -112,7 +112,10 @@ def _cut_entry(text: str, section: str, name: str) -> str:
 
 
 def _find_entries(text: str, section: str) -> dict[str, tuple[int, int, int]]:
-    """Name of each entry → where its lines begin and end, and its column; comments after it are not its own."""
+    """Name of each entry → where its lines begin and end, and its column.
+
+    Comments after an entry are not its own.
+    """
     places = {}
     for key, value in _read_sections(text)[section].value:
         end = text.find("\n", len(text[: _find_end(key, value)].rstrip()))
@@ -122,7 +125,10 @@ def _find_entries(text: str, section: str) -> dict[str, tuple[int, int, int]]:
 
 
 def _find_end(key: yaml.Node, value: yaml.Node) -> int:
-    """Where the last text of an entry ends; the mark of a block would lie after the comments that follow it."""
+    """Where the last text of an entry ends.
+
+    The mark of a block would lie after the comments that follow it.
+    """
     if isinstance(value, yaml.CollectionNode) and not value.flow_style and value.value:
         last = value.value[-1]
         return _find_end(*last) if isinstance(value, yaml.MappingNode) else _find_end(key, last)
@@ -131,7 +137,7 @@ def _find_end(key: yaml.Node, value: yaml.Node) -> int:
 
 
 def _unfold(text: str) -> str:
-    """The text with a line for each entry, where a section, or all of it, was written in braces."""
+    """The text with a line for each entry, where it was written in braces."""
     root = yaml.compose(text)
     folded = root.flow_style or any(value.flow_style for value in _read_sections(text).values())
     return _write(yaml.safe_load(text)) if folded else text

@@ -159,7 +159,7 @@ def test_a_model_is_added_and_what_people_wrote_stays(registry: Path) -> None:
 
 
 def test_a_registry_is_changed_by_the_entry_and_every_other_line_stays(registry: Path) -> None:
-    """Comments after a removed entry went with it, and a new one came below those of the next section."""
+    """Comments after an entry went with it, and a new one came below the next section's."""
     ours = "models:\n  # the first\n  lab-1: &base\n    provider: lab\n    organisation: Lab   # theirs\n"
     kept = (
         "# Top.\nproviders:\n  lab: {base_url: 'https://api.lab.example/v1'}\n\n"

@@ -96,7 +96,7 @@ def test_a_pair_is_drawn_by_month_with_its_verdict_in_the_caption(season: NamedQ
 
 
 def test_a_few_months_are_named_once_each(season: NamedQuery) -> None:
-    """Ticks of weeks and days were each named as their month: twelve times the first of two, a release of May before May."""
+    """Ticks of weeks and days were each named as their month."""
 
     def run_short(name: str, params: dict[str, object]) -> pl.DataFrame:
         frame = season(name, params)
