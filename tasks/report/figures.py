@@ -159,7 +159,7 @@ def _draw_pair(run_named: NamedQuery, asked: Asked) -> Figure:
     place = alt.X(
         "month:T",
         title=None,
-        axis=label_months(row["month"] for row in rows),
+        axis=label_months(str(row["month"]) for row in rows),
         scale=alt.Scale(padding=20),
     )
     base = alt.Chart(inline_rows(rows)).encode(x=place)

@@ -138,13 +138,14 @@ def _find_end(key: yaml.Node, value: yaml.Node) -> int:
 
 def _unfold(text: str) -> str:
     """The text with a line for each entry, where it was written in braces."""
-    root = yaml.compose(text)
+    root: Any = yaml.compose(text)
     folded = root.flow_style or any(value.flow_style for value in _read_sections(text).values())
     return _write(yaml.safe_load(text)) if folded else text
 
 
 def _read_sections(text: str) -> dict[str, Any]:
-    return {key.value: value for key, value in yaml.compose(text).value}
+    root: Any = yaml.compose(text)
+    return {key.value: value for key, value in root.value}
 
 
 def _write(content: Mapping[str, Any]) -> str:
