@@ -171,7 +171,6 @@ def test_every_package_that_is_declared_is_used() -> None:
         "charset-normalizer": "charset_normalizer",
         "pydantic-settings": "pydantic_settings",
         "pyyaml": "yaml",
-        "ruamel.yaml": "ruamel",
         "pyjwt": "jwt",
         "argon2-cffi": "argon2",
         "vl-convert-python": "vl_convert",

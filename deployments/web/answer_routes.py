@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -100,7 +101,7 @@ def add_answer_routes(app: FastAPI) -> None:
             page=page,
             excerpts=read_excerpts(ledger, lake, run, page.lines),
             chosen={name: fields.get(name, "") for name in _FIELDS},
-            choices=_list_choices(lines),
+            choices=list_choices(lines),
             link=lambda **changed: _write_query({"model": model, **fields, **changed}),
         )
 
@@ -250,7 +251,7 @@ def _read_filter(asked: Mapping[str, str]) -> AnswerFilter:
     )
 
 
-def _list_choices(lines: Lines) -> dict[str, list[Any]]:
+def list_choices(lines: Lines) -> dict[str, list[Any]]:
     """What can be chosen: only what the candidate's lines have."""
     met = {
         "style": {line.prompt_style for line in lines},
@@ -258,8 +259,13 @@ def _list_choices(lines: Lines) -> dict[str, list[Any]]:
         "status": {line.answer_status for line in lines},
     }
     sessions = {line.session_id: (line.prompt_style, line.repeat) for line in lines}
+    alike = Counter(sessions.values())
     return {
-        "session": sorted(sessions.items(), key=lambda one: (one[1], one[0])),
+        # Who sits several sets does so in sessions of one style and repeat: their ids tell them apart, as on the run's page.
+        "session": [
+            (name, kind, name if alike[kind] > 1 else "")
+            for name, kind in sorted(sessions.items(), key=lambda one: (one[1], one[0]))
+        ],
         "style": [name for name in PROMPT_STYLES if name in met["style"]],
         "discipline": [name for name in DISCIPLINES if name in met["discipline"]],
         "status": [name for name in STATUSES if name in met["status"]],

@@ -33,6 +33,7 @@ from tasks.models.registry import check_callable, read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
+from warehouse.ledger.exam.draws import read_pending_source
 from warehouse.ledger.exam.plans import DRAW_PREFIX
 
 
@@ -103,7 +104,10 @@ def preview_month(
         return replace(published, due=tuple(schedule))
     if names is None:
         names = list_due(read_schedule(ledger, registry, settings, wishes.month, is_simulated=is_simulated))
-        if not names:
+        with ledger.read() as connection:
+            # The plan of a run that waits for its draw says so, whoever it was committed to for.
+            is_waiting = chance is None and read_pending_source(connection, run_id) is not None
+        if not names and not is_waiting:
             return None
     wishes = replace(wishes, candidates=names, run_id=run_id, repetition=None, is_simulated=is_simulated)
     # What reads replies takes longer to load than many a command that only looks at runs.

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -28,7 +28,8 @@ _NARROWEST = (
 # Names at the ends of lines are within what a drawing is fitted to.
 _PADDING = {"left": 5, "top": 8, "bottom": 5, "right": 12}
 _NAME_PIXELS = 15  # height of a line of text
-_SHORT_MONTHS = 14  # so many months are named one by one
+_SHORT_MONTHS = 14
+_SHORT_DAYS = 400  # in so many days months are named one by one
 # Okabe and Ito's palette, which colour-blind readers can tell apart, and four darker ones for the rest.
 PALETTE = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
@@ -86,13 +87,10 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
     )
     shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models), legend=None)
     title = label("score", language)
-    is_short = len({row["month"] for row in rows}) <= _SHORT_MONTHS
     place = alt.X(
         "month:T",
         title=None,
-        axis=alt.Axis(
-            format="%Y-%m", labelOverlap=True, labelAngle=0, tickCount="month" if is_short else alt.Undefined
-        ),
+        axis=label_months(row["month"] for row in rows),
         scale=alt.Scale(padding=16),
     )
     height = alt.Y("score:Q", scale=scale, title=title)
@@ -118,6 +116,18 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
     )
     return alt.layer(bars, lines, points, leads, names).properties(
         height=_TREND_HEIGHT, padding=_PADDING, usermeta=_measure_least(models)
+    )
+
+
+def label_months(days: Iterable[str]) -> Any:
+    """Labels of an axis over these days: each names its month, at the month's beginning.
+
+    Left to itself a chart of about a year or less would have ticks for weeks or days, each with the name of its month.
+    """
+    known = sorted(dt.date.fromisoformat(day[:10]) for day in days)
+    is_short = bool(known) and (known[-1] - known[0]).days <= _SHORT_DAYS
+    return alt.Axis(
+        format="%Y-%m", labelOverlap=True, labelAngle=0, tickCount="month" if is_short else alt.Undefined
     )
 
 
@@ -201,7 +211,7 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
         x=alt.X(
             "day:T",
             title=label("release_date", language),
-            axis=alt.Axis(format="%Y-%m", labelOverlap=True),
+            axis=label_months(row["day"] for row in rows),
             scale=alt.Scale(padding=46),
         ),
         y=alt.Y(
@@ -259,7 +269,7 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
     place = alt.X(
         "month:T",
         title=label("release_date", language),
-        axis=alt.Axis(format="%Y-%m", labelOverlap=True),
+        axis=label_months(row["month"] for row in rows),
         scale=alt.Scale(padding=16),
     )
     colours = [PALETTE[at % len(PALETTE)] for at in range(len(families))]

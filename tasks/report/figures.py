@@ -11,7 +11,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.lazy import alt
-from tasks.report.charts import FONT, PALETTE, draw_trend, inline_rows, list_months, write_spec
+from tasks.report.charts import FONT, PALETTE, draw_trend, inline_rows, label_months, list_months, write_spec
 from tasks.report.labels import LANGUAGES, Language, label
 from tasks.report.panels import NamedQuery
 from tasks.report.verdict import compare_pair, follow_candidate
@@ -159,7 +159,7 @@ def _draw_pair(run_named: NamedQuery, asked: Asked) -> Figure:
     place = alt.X(
         "month:T",
         title=None,
-        axis=alt.Axis(format="%Y-%m", labelOverlap=True, labelAngle=0),
+        axis=label_months(str(row["month"]) for row in rows),
         scale=alt.Scale(padding=20),
     )
     base = alt.Chart(inline_rows(rows)).encode(x=place)

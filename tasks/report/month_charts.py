@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import polars as pl
 
 from schemas.lazy import alt
 from tasks.report.axes import Axis, Group
-from tasks.report.charts import inline_rows, list_months
+from tasks.report.charts import inline_rows, label_months, list_months
 from tasks.report.labels import Language
 from tasks.report.panel_charts import paint, round_value
 from tasks.report.panels import Draw
@@ -112,11 +111,7 @@ def fill_gaps(frame: pl.DataFrame, series: Sequence[str], value: str) -> pl.Data
 
 def _month_axis(months: Sequence[str], *, is_band: bool = False) -> Any:
     """A real axis of time without a zone, with so many labels as fit."""
-    days = sorted({dt.date.fromisoformat(month[:10]) for month in months})
-    is_short = bool(days) and (days[-1] - days[0]).days <= 400
-    axis = alt.Axis(
-        format="%Y-%m", labelOverlap=True, labelAngle=0, tickCount="month" if is_short else alt.Undefined
-    )
+    axis = label_months(months)
     if is_band:
         return alt.X("yearmonth(month):T", title=None, axis=axis)
     return alt.X("month:T", title=None, axis=axis, scale=alt.Scale(padding=20))

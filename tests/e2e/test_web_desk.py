@@ -456,6 +456,27 @@ def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
     assert [one for one in chen.complaints + cora.complaints if "ERR_CONNECTION_REFUSED" not in one] == []
 
 
+def test_what_went_as_a_decision_is_no_unfinished_work(
+    settings: Settings, server: Server, browser: Browser
+) -> None:
+    """On a slow network its comment was kept as a draft after the decision had ended it."""
+    reader = Reader(browser, server, "chen", "en-US", DESKTOP)
+    page, held = reader.page, []
+    page.route(re.compile(r"/decision$"), lambda route: held.append((route, route.fetch())))
+    reader.begin("questions")
+    page.keyboard.press("c")
+    page.keyboard.type("because")
+    page.keyboard.press("Escape")
+    reader.press("r", "1")
+    page.wait_for_timeout(2000)
+    for route, reply in held:
+        route.fulfill(response=reply)
+    reader.wait_until_saved()
+    reader.press("u")
+    expect(page.locator("#comment")).to_have_value("because")
+    expect(page.locator("#notice")).to_be_hidden()
+
+
 def test_a_bad_network_and_a_shared_browser_lose_nothing_and_mix_nothing(
     settings: Settings, server: Server, browser: Browser
 ) -> None:

@@ -17,7 +17,7 @@ from deployments.commands.review.handed_in import Batch, Language, StartsNext, p
 from deployments.commands.review.label_studio import label_studio_app
 from deployments.commands.review.people import annotator, guidelines, messages, reassign, remind
 from deployments.flow_runs import record_and_continue
-from schemas.errors import StoreError
+from schemas.errors import GateError, StoreError
 from schemas.settings import load_settings
 from tasks.review import land_row_faults, read_unreviewed
 from tasks.review.assigning import (
@@ -113,6 +113,11 @@ def assign(
             AssignmentTerms(again=again, all_or_nothing=all_or_nothing, gold=gold),
         )
         is_open = any(batch.status == "open" for batch in list_progress(ledger, now_text()))
+    if summary.left_out and not summary.is_new:
+        raise GateError(
+            f"{'; '.join(_describe_left_out(summary.left_out))}. Add annotators or disciplines, wait for decisions, or raise "
+            "PROCTOR_REVIEW_DAILY_QUOTA or PROCTOR_REVIEW_DUE_DAYS. Nothing was assigned."
+        )
     lines = _describe_assignment(summary, share, is_open=is_open)
     print_result(asdict(summary), lines=lines)
 

@@ -146,6 +146,7 @@ async function decide(body, { isWaiting = false } = {}) {
   const { reference, seen } = card.dataset;
   const whole = { reject_reason: null, edit: null, ...body, comment: comment.value.trim() || null };
   showState(say.saving);
+  drafts.hold(reference);
   const sent = outbox.add({ reference, batch, seen: seen || null, body: whole, label: card.querySelector('h2').textContent.trim() });
   let outcome;
   // A correction may break a rule that only the server knows: its answer is waited for, unless the network is gone.

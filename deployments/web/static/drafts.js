@@ -25,6 +25,9 @@ export class Drafts {
     this.timers.set(reference, setTimeout(() => this.post(reference), DELAY_MS));
   }
 
+  // What goes as a decision stays here until it has arrived; sent as well, it might arrive after it and outlive it.
+  hold(reference) { clearTimeout(this.timers.get(reference)); }
+
   // What was typed after the moment `until` is of no decision yet, and stays.
   drop(reference, isOnServer, until = Infinity) {
     if (this.read(reference, null)?.at > until) return;

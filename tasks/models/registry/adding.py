@@ -6,7 +6,6 @@ The registry as a unit of a stage: closed as it is whenever models are called fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,8 +18,6 @@ from warehouse.ledger.engine.logs.stages import StageRow, close_rows
 from warehouse.stores.whole_files import SHARED, changing, writing_whole
 
 if TYPE_CHECKING:
-    from ruamel.yaml import YAML
-
     from warehouse.ledger.engine.ledger import Ledger
 
 # What is written of a provider here; whatever else stands there is somebody's.
@@ -50,18 +47,18 @@ def add_model(
             raise RegistryError(
                 f"{path}: {name} is registered. Give the new model another name; --again replaces the entry."
             )
-        content = _load(path)
-        providers = content["providers"]
+        text = path.read_text(encoding="utf-8")
+        content = yaml.safe_load(text)
+        providers, models = content["providers"], content["models"]
         provider_name = _find_provider(providers, provider) or _name_provider(
             providers, str(entry["organisation"])
         )
         if provider_name not in providers:
-            providers[provider_name] = dict(provider)
-        former = content["models"].get(name)
-        content["models"][name] = {"provider": provider_name, **entry}
-        if former is not None:
-            _drop_unused(content, former)
-        return _replace(path, content).get(name)
+            text = _put_entry(text, "providers", provider_name, provider)
+        text = _put_entry(text, "models", name, {"provider": provider_name, **entry})
+        if name in models and (unused := _find_unused(text, models[name])):
+            text = _cut_entry(text, "providers", unused)
+        return _replace(path, text).get(name)
 
 
 def remove_model(path: Path, name: str) -> None:
@@ -71,41 +68,94 @@ def remove_model(path: Path, name: str) -> None:
     another entry needs it; the file is then as it was.
     """
     with changing(path):
-        read_registry(path).get(name)
-        content = _load(path)
-        former = content["models"].pop(name)
-        _drop_unused(content, former)
-        _replace(path, content)
+        known = read_registry(path)
+        known.get(name)
+        if len(known.models) == 1:
+            raise RegistryError(
+                f"{path}: {name} is the only model, and a registry has one at least. Add another first "
+                "(`proctor models add`), or correct this one (`--again`)."
+            )
+        text = path.read_text(encoding="utf-8")
+        former = yaml.safe_load(text)["models"][name]
+        text = _cut_entry(text, "models", name)
+        if unused := _find_unused(text, former):
+            text = _cut_entry(text, "providers", unused)
+        _replace(path, text)
 
 
-def _drop_unused(content: Any, former: Mapping[str, Any]) -> None:
-    """Take out a former entry's provider where no model uses it and nobody gave it limits."""
+def _find_unused(text: str, former: Mapping[str, Any]) -> str | None:
+    """A former entry's provider where no model uses it and nobody gave it limits."""
+    content = yaml.safe_load(text)
     name, providers = former.get("provider"), content["providers"]
     is_used = any(model.get("provider") == name for model in content["models"].values())
     # The registry wants one, so that the last stays.
-    if not is_used and len(providers) > 1 and set(providers.get(name, ("",))) <= set(_WRITTEN):
-        del providers[name]
+    is_ours = len(providers) > 1 and set(providers.get(name, ("",))) <= set(_WRITTEN)
+    return name if is_ours and not is_used else None
 
 
-def _load(path: Path) -> Any:
-    return _open_yaml().load(path.read_text(encoding="utf-8"))
+def _put_entry(text: str, section: str, name: str, entry: Mapping[str, Any]) -> str:
+    """The text with this entry, in the place of the one of that name or after the last."""
+    text = _unfold(text)
+    places = _find_entries(text, section)
+    *_, (_, last, column) = places.values()
+    start, end, _ = places.get(name, (last, last, column))
+    lines = _write({name: dict(entry)}).splitlines(keepends=True)
+    before = text[:start] if not start or text[:start].endswith("\n") else f"{text[:start]}\n"
+    return before + "".join(" " * column + line for line in lines) + text[end:]
 
 
-def _open_yaml() -> YAML:
-    from ruamel.yaml import YAML
-
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    return yaml
+def _cut_entry(text: str, section: str, name: str) -> str:
+    """The text without this entry; all else as it is."""
+    text = _unfold(text)
+    start, end, _ = _find_entries(text, section)[name]
+    return text[:start] + text[end:]
 
 
-def _replace(path: Path, content: Any) -> Registry:
-    """Put the content in the place of the file if the registry takes it."""
-    text = StringIO()
-    _open_yaml().dump(content, text)
+def _find_entries(text: str, section: str) -> dict[str, tuple[int, int, int]]:
+    """Name of each entry → where its lines begin and end, and its column.
+
+    Comments after an entry are not its own.
+    """
+    places = {}
+    for key, value in _read_sections(text)[section].value:
+        end = text.find("\n", len(text[: _find_end(key, value)].rstrip()))
+        mark = key.start_mark
+        places[key.value] = (mark.index - mark.column, end + 1 or len(text), mark.column)
+    return places
+
+
+def _find_end(key: yaml.Node, value: yaml.Node) -> int:
+    """Where the last text of an entry ends.
+
+    The mark of a block would lie after the comments that follow it.
+    """
+    if isinstance(value, yaml.CollectionNode) and not value.flow_style and value.value:
+        last = value.value[-1]
+        return _find_end(*last) if isinstance(value, yaml.MappingNode) else _find_end(key, last)
+    # An alias has the place of what it means.
+    return int(max(key.end_mark.index, value.end_mark.index))
+
+
+def _unfold(text: str) -> str:
+    """The text with a line for each entry, where it was written in braces."""
+    root: Any = yaml.compose(text)
+    folded = root.flow_style or any(value.flow_style for value in _read_sections(text).values())
+    return _write(yaml.safe_load(text)) if folded else text
+
+
+def _read_sections(text: str) -> dict[str, Any]:
+    root: Any = yaml.compose(text)
+    return {key.value: value for key, value in root.value}
+
+
+def _write(content: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=4096, default_flow_style=False)
+
+
+def _replace(path: Path, text: str) -> Registry:
+    """Put the text in the place of the file if the registry takes it."""
     with writing_whole(path, SHARED) as draft:
-        draft.write_text(text.getvalue(), encoding="utf-8")
+        draft.write_text(text, encoding="utf-8")
         try:
             return read_registry(draft)
         except RegistryError as error:

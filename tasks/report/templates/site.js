@@ -74,7 +74,7 @@
     all("button[data-language]").forEach(function (button) {
       button.setAttribute("aria-pressed", String(button.dataset.language === language));
     });
-    all("option[data-zh]").forEach(function (option) { option.textContent = option.dataset[language]; });
+    all("option[data-zh], title[data-zh]").forEach(function (named) { named.textContent = named.dataset[language]; });
     if (window.vegaEmbed) { drawFigures(); }
     listeners.forEach(function (listener) { listener(); });
   }

@@ -82,7 +82,7 @@ def assign_batch(
     else is registered.
 
     Raises:
-        GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
+        GateError: there are no annotators, or something is left out and `all_or_nothing` is set.
         UsageError: an annotator is unknown, the name is none, or the batch exists with other questions.
     """
     terms = terms or AssignmentTerms()
@@ -138,8 +138,12 @@ def assign_batch(
             past=assigning.read_past_decisions(connection, [one.question_uuid for one in waiting]),
             salt=batch_id or now[:7],
         )
-        if not plan.annotators or (plan.left_out and all_or_nothing):
+        if plan.left_out and all_or_nothing:
             raise GateError(_explain_left_out(plan.left_out, settings))
+        if not plan.annotators:
+            return AssignmentSummary(
+                None, False, 0, 0, first.height - fresh.height, None, left_out=plan.left_out
+            )
         chosen = fresh.filter(pl.col("question_uuid").is_in(list(plan.annotators))).sort("question_uuid")
         name = batch_id or _find_free_name(connection, compute_batch_id(chosen, now))
         kinds = {}

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from deployments.cli import app
 from deployments.flow_runs.server import stop_server
 from schemas.settings import Settings, load_settings
+from tasks.review import open_waiting_batch
 from tests.deployments.conftest import copy_new_home
 from tests.deployments.demo.kit import Verdict, fill_workbook
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
@@ -246,7 +247,12 @@ def test_assigning_without_annotators_is_refused(home: Path) -> None:
 def test_what_has_no_place_is_named_and_waits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROCTOR_REVIEW_COUNT", "4")
     load_settings.cache_clear()
-    assert run("assign").exit_code == 3
+    refused = run("assign")
+    assert (refused.exit_code, "wait for a later batch" in refused.stderr) == (3, True)
+    # A paper that was read when everybody has enough to do: the ingest ended with this refusal and told nothing else.
+    waiting = open_waiting_batch(load_settings())
+    assert (waiting["batch_id"], waiting["assigned_questions"], waiting["assignments"]) == (None, 0, 0)
+    assert f"{waiting['waiting_questions']} questions wait for a later batch" in refused.stderr
     monkeypatch.setenv("PROCTOR_REVIEW_COUNT", "3")
     monkeypatch.setenv("PROCTOR_REVIEW_DAILY_QUOTA", "1")
     monkeypatch.setenv("PROCTOR_REVIEW_DUE_DAYS", "3")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing import Barrier
 from multiprocessing.synchronize import Barrier as BarrierType
@@ -156,6 +156,41 @@ def test_a_model_is_added_and_what_people_wrote_stays(registry: Path) -> None:
         assert kept in text
     assert list(read_registry(registry).models) == ["lab-1", "lab-2", "own-1"]
     assert yaml.safe_load(text)["models"]["lab-2"]["input_price_usd"] == 2.0
+
+
+def test_a_registry_is_changed_by_the_entry_and_every_other_line_stays(registry: Path) -> None:
+    """Comments after an entry went with it, and a new one came below the next section's."""
+    ours = "models:\n  # the first\n  lab-1: &base\n    provider: lab\n    organisation: Lab   # theirs\n"
+    kept = (
+        "# Top.\nproviders:\n  lab: {base_url: 'https://api.lab.example/v1'}\n\n"
+        f"# organisations:\n#   Lab:\n\n{ours}\n# end\n"
+    )
+    registry.write_text(kept)
+    for name in ("own-1", "own-2"):
+        add_model(registry, name, ENTRY, {"base_url": "http://127.0.0.1:8000/v1"})
+    text = registry.read_text()
+    providers, models = text.split("\n\n# organisations:\n#   Lab:\n\n")
+    assert providers.endswith("\n  lab-2:\n    base_url: http://127.0.0.1:8000/v1")
+    assert models.startswith(f"{ours}  own-1:\n    provider: lab-2\n")
+    assert models.endswith("\n\n# end\n")
+    remove_model(registry, "own-2")
+    remove_model(registry, "own-1")
+    assert registry.read_text() == kept
+
+    with pytest.raises(RegistryError, match="lab-1 is the only model"):
+        remove_model(registry, "lab-1")
+    assert registry.read_text() == kept
+
+
+@pytest.mark.parametrize("written", [json.dumps, partial(yaml.safe_dump, default_flow_style=None)])
+def test_a_registry_in_braces_is_written_line_by_line(
+    registry: Path, written: Callable[[object], str]
+) -> None:
+    former = yaml.safe_load(registry.read_text())
+    registry.write_text(written(former))
+    add_model(registry, "own-1", ENTRY, {"base_url": "http://127.0.0.1:8000/v1"})
+    remove_model(registry, "own-1")
+    assert yaml.safe_load(registry.read_text()) == former
 
 
 def test_a_model_that_sees_is_added_by_command(folder: Path) -> None:

@@ -425,6 +425,17 @@ def test_filters_find_what_they_name() -> None:
     assert [line.seq for line in filter_lines(lines, AnswerFilter(), None, {("s", 2), ("s", 5)})] == [2]
 
 
+def test_sessions_of_one_style_and_repeat_are_told_apart_by_their_ids() -> None:
+    lines = [
+        make_line(1),
+        make_line(1, session_id="t"),
+        make_line(1, session_id="u", prompt_style="few_shot"),
+    ]
+    assert answer_routes.list_choices(lines)["session"] == [
+        ("u", ("few_shot", 1), ""), ("s", ("zero_shot", 1), "s"), ("t", ("zero_shot", 1), "t"),
+    ]  # fmt: skip
+
+
 def test_a_page_that_there_is_not_is_the_nearest() -> None:
     lines = [make_line(number) for number in range(1, 102)]
     assert [(cut_page(lines, number).number, len(cut_page(lines, number).lines)) for number in (0, 2, 9)] == [

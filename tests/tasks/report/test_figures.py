@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import struct
 from typing import Any
 
 import polars as pl
 import pytest
+import vl_convert
 from lxml import etree
 
 from schemas.errors import UsageError
+from tasks.report.charts import draw_release
 from tasks.report.figures import FIGURES, Asked, draw_figure
 from tasks.report.panels import NamedQuery
 
@@ -90,6 +93,29 @@ def test_a_pair_is_drawn_by_month_with_its_verdict_in_the_caption(season: NamedQ
     }
     assert re.search(r"cannot be told apart|is better than", figure.caption)
     assert "hold for all pairs of the month at once" in figure.caption
+
+
+def test_a_few_months_are_named_once_each(season: NamedQuery) -> None:
+    """Ticks of weeks and days were each named as their month."""
+
+    def run_short(name: str, params: dict[str, object]) -> pl.DataFrame:
+        frame = season(name, params)
+        return (
+            frame.filter(pl.col("month").is_in(["2025-06", "2025-07"])) if "month" in frame.columns else frame
+        )
+
+    pair = season("pair_history", {}).row(0, named=True)
+    figure = draw_figure("pair", run_short, Asked(names=(pair["model_a"], pair["model_b"])))
+    released = (
+        season("score_by_release_date", {})
+        .with_row_index("at")
+        .with_columns(release_date=dt.date(2025, 12, 2) + pl.duration(days=40 * pl.col("at")))[:8]
+    )
+    for spec in (figure.spec, draw_release(released, None, "en").to_dict()):
+        texts = read_texts(vl_convert.vegalite_to_svg(spec))
+        months = [text for text in texts if re.fullmatch(r"20\d\d-\d\d", text)]
+        assert months == sorted(set(months))
+        assert len(months) > 1
 
 
 def test_what_is_to_be_known_of_the_edition_stands_first_in_the_caption(simulated_season: NamedQuery) -> None:

@@ -217,7 +217,7 @@ def test_a_page_opens_in_the_language_of_the_browser(
     site: Path, browser: Browser, locale: str, title: str
 ) -> None:
     page, noticed = open_page(browser, site / "judges.html", locale=locale)
-    assert (page.locator("h1").inner_text(), noticed) == (title, [])
+    assert (page.locator("h1").inner_text(), page.title(), noticed) == (title, title, [])
     page.close()
 
 

@@ -33,6 +33,7 @@ class _Reading:
 
     decisions: dict[Owner, dict[str, GivenDecision]] = field(default_factory=dict)
     blanks: dict[Owner, int] = field(default_factory=dict)
+    old: dict[Owner, set[str]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     language: Language = "en"
     batches: dict[str, bool] = field(default_factory=dict)
@@ -93,6 +94,7 @@ def _read_file(
             channel="label_studio",
             decisions=list(decisions.values()),
             blank_count=reading.blanks.get(owner, 0),
+            old=reading.old.get(owner, ()),
         )
         for owner, decisions in sorted(reading.decisions.items())
     ]
@@ -182,11 +184,14 @@ def _take(
         value = annotation.texts.get(fault.field, "") if annotation and fault.field in CHOICES else ""
         said = f" (“{value[:MOST_REPEATED]}”)" if value else ""
         reading.faults.append(_place(task, f"{fault.field}: {message}{said}"))
-    # What stands in a task as it was exported says nothing new: another channel may have changed it since.
-    is_as_exported = given and identity.given and compute_given_digest(given) == identity.given
-    if given is None or is_as_exported or (annotation and one.was_decided_after(annotation.updated_at)):
+    if given is None or annotation is None:
         reading.blanks[owner] = reading.blanks.get(owner, 0) + (not faults)
         return
+    # What stands in a task as it was exported says nothing new: another channel may have changed it since.
+    is_as_exported = compute_given_digest(given) == identity.given
+    if one.own is not None and (is_as_exported or one.was_decided_after(annotation.updated_at)):
+        given = one.own.given
+        reading.old.setdefault(owner, set()).add(given.question_uuid)
     decisions[given.question_uuid] = given
 
 

@@ -640,6 +640,10 @@ def test_a_run_that_waits_for_its_draw_is_not_planned_beside_it(home: Home) -> N
     home.commit()
     with pytest.raises(GateError, match="waits for 'the lottery"):
         preview_month(home.ledger, home.lake, home.settings, RunWishes(MONTH, ["beta"]))
+    # Nobody is due any more: the month was passed over as one of nobody, with exit code 0.
+    home.settings.registry_path.write_text(re.sub(r"(?m)^  (alpha|beta):.*\n", "", MODELS), "utf-8")
+    with pytest.raises(GateError, match="waits for"):
+        preview_month(home.ledger, home.lake, home.settings, RunWishes(MONTH, run_id=MONTH))
 
 
 def test_a_draw_is_refused_where_somebody_has_met_more_since(home: Home) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import delete
 
 from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch, write_annotator
+from tasks.review.batch import read_decisions
 from tasks.review.channels.label_studio.layout import CHOICES, render_config
 from tasks.review.channels.label_studio.reading import read_label_studio
 from tasks.review.channels.label_studio.writing import export_label_studio
@@ -165,6 +166,12 @@ def test_the_last_annotation_counts_and_a_cancelled_one_does_not(ledger: Ledger,
     assert submission.blank_count == 2
 
 
+def read_standing(ledger: Ledger, uuid: str) -> str:
+    with ledger.read() as connection:
+        (decision,) = read_decisions(connection, "b1", "chen", {uuid})
+    return decision.given.decision
+
+
 def test_what_a_task_was_exported_with_says_nothing_new(ledger: Ledger, path: Path) -> None:
     uuid = QUESTIONS[0]["question_uuid"]
     record(ledger, [make_submission("chen", give(uuid, "accept"))], LATER)
@@ -174,7 +181,10 @@ def test_what_a_task_was_exported_with_says_nothing_new(ledger: Ledger, path: Pa
     record(ledger, [make_submission("chen", give(uuid, "reject"))], LATER)
     save(path, annotate(tasks, {2: ACCEPT}))
     (submission,), _ = read_one(ledger, path)
-    assert [one.question_uuid for one in submission.decisions] == [QUESTIONS[1]["question_uuid"]]
+    assert (submission.old, submission.blank_count) == ({uuid}, 1)
+    (receipt,) = record(ledger, [submission], LATER).receipts
+    assert (receipt.new_count, receipt.changed_count, receipt.unchanged_count) == (1, 0, 1)
+    assert read_standing(ledger, QUESTIONS[0]["question_uuid"]) == "reject"
 
 
 def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
@@ -184,7 +194,8 @@ def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
     given = make_submission("chen", give(QUESTIONS[0]["question_uuid"], "reject"))
     record(ledger, [*read_label_studio(ledger, [path]), given], AFTER_ALL)
     (submission,), _ = read_one(ledger, path)
-    assert submission.decisions == []
+    assert (submission.old, submission.blank_count) == ({QUESTIONS[0]["question_uuid"]}, 2)
+    assert read_standing(ledger, QUESTIONS[0]["question_uuid"]) == "reject"
 
 
 def test_several_people_in_one_project_are_told_apart_by_their_accounts(
