@@ -27,6 +27,7 @@ from warehouse.lake.attach import (
     is_remote,
 )
 from warehouse.lake.catalog_watch import CatalogWatch
+from warehouse.lake.connecting import remove_spill_folders
 from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import CONFLICT_TRIES, find_absence, find_refusal, is_conflict
 from warehouse.lake.files import NewFiles
@@ -99,6 +100,7 @@ def _attach_for_writing(settings: Settings, lock_timeout_s: float) -> duckdb.Duc
         if not is_initialised(settings):
             stack.enter_context(hold_writer_lock(settings, lock_timeout_s))
         connection = attach_lake(settings, read_only=False)
+    remove_spill_folders(settings.home)
     if not is_remote(settings.data_address):
         # Rows go in through files that are read once; a process that lands for hours would keep them all in memory.
         connection.execute("SET enable_external_file_cache = false")

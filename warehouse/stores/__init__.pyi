@@ -4,6 +4,9 @@ from . import away as away
 # A SQLite file that belongs to an installation: whether it is there, whole, its own, and holds all that was acknowledged.
 from . import files as files
 
+# This host and the processes on it: their names here, and whether they live.
+from . import hosts as hosts
+
 # The stores of a home as a whole: whether ledger, catalog and data files are there and its own, and the id that they share.
 from . import homes as homes
 
