@@ -12,3 +12,6 @@ from .stages import check_stages as check_stages
 
 # Close the report as it was written.
 from .stages import close_report as close_report
+
+# SHA-256 of a file of the report, without the moment in the footer of a page.
+from .stages import hash_report_file as hash_report_file

@@ -27,7 +27,7 @@ from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow, close_row
 from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.exam.archives import find_session
 from warehouse.ledger.trust.sealed_state import list_sessions
-from warehouse.stores.whole_files import hash_file
+from warehouse.stores.whole_files import DRAFT, hash_file
 
 _SHOWN: Final = 3
 # What a landing is called that was closed and did not come: a kill between the two is the likely cause.
@@ -309,8 +309,12 @@ def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
 def read_report_rows(folder: Path) -> Iterator[StageRow]:
     """Each file below a folder with its hash, moments in footers left out: again, the same."""
     for path in sorted(folder.rglob("*")):
-        if path.suffix == ".html":
-            page = _MOMENT.sub(b"</p>", path.read_bytes())
-            yield (path.relative_to(folder).as_posix(),), (hashlib.sha256(page).hexdigest(),)
-        elif path.is_file():
-            yield (path.relative_to(folder).as_posix(),), (hash_file(path),)
+        if path.is_file() and not path.name.endswith(DRAFT):
+            yield (path.relative_to(folder).as_posix(),), (hash_report_file(path),)
+
+
+def hash_report_file(path: Path) -> str:
+    """SHA-256 of a file of the report, without the moment in the footer of a page."""
+    if path.suffix == ".html":
+        return hashlib.sha256(_MOMENT.sub(b"</p>", path.read_bytes())).hexdigest()
+    return hash_file(path)

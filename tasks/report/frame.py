@@ -30,6 +30,7 @@ from tasks.report.words import (
 )
 from tasks.texts import Words, write_safe_csv
 from warehouse.stores.kept_files import copy_kept, keep_file
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -143,11 +144,14 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) -> None:
-    """Write styles and scripts; the large drawing library only where it is not there."""
     for path in (*_SHARED, *(_TEMPLATES / name for name in scripts if "/" not in name)):
         shutil.copyfile(path, folder / path.name)
-    if not has_figures:
-        return
+    if has_figures:
+        write_library(folder)
+
+
+def write_library(folder: Path) -> None:
+    """Write the large drawing library where it is not there."""
     from importlib.metadata import version
 
     made_by = f"vl-convert {version('vl-convert-python')}"
@@ -159,7 +163,9 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
     import vl_convert
 
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its types forget the default
-    library.write_text(mark + bundle, encoding="utf-8")
+    # Half of it would begin with the same mark, and stay.
+    with writing_whole(library, SHARED) as draft:
+        draft.write_text(mark + bundle, encoding="utf-8")
     keep_file(kept, partial(shutil.copyfile, library))
 
 

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tasks.proof import hash_report_file
 from warehouse.lake import read_code_version
-from warehouse.stores.whole_files import hash_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,7 +60,7 @@ class KeptPages:
         said = make(replace(self._source, run_named=run_named))
         written = [path for path, state in _list_files(self._folder).items() if before.get(path) != state]
         if self._source.mark_query is not None:
-            files = {path: hash_file(self._folder / path) for path in sorted(written)}
+            files = {path: hash_report_file(self._folder / path) for path in sorted(written)}
             self._now[name] = {"made_by": made_by, "asked": asked, "files": files, "said": said}
         return said
 
@@ -76,7 +76,8 @@ class KeptPages:
         if mark is None:
             return False
         for path, digest in known["files"].items():
-            if not (self._folder / path).is_file() or hash_file(self._folder / path) != digest:
+            file = self._folder / path
+            if not file.is_file() or hash_report_file(file) != digest:
                 return False
         return all(mark(*json.loads(asked)) == found for asked, found in known["asked"].items())
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from schemas.settings import Settings
 from tasks.report.chosen_pages import write_candidate, write_compare, write_leaderboard
-from tasks.report.frame import Issue
+from tasks.report.frame import Issue, write_library
 from tasks.report.gscore_page import read_gscore_panels, write_gscore_page
 from tasks.report.kept_pages import KeptPages
 from tasks.report.pages import bank, contamination, cost, errors, judges, leagues, method, stability, trends
@@ -45,6 +45,9 @@ def render_site(source: Source, issue: Issue) -> Path:
     page of leagues. Raises UsageError for a language that the site does not speak.
     """
     source = replace(source, run_named=_remember(source.run_named))
+    # Before any page: the one that found it missing would rest on it, and the same page of a report done again would not.
+    issue.folder.mkdir(parents=True, exist_ok=True)
+    write_library(issue.folder)
     pages = KeptPages(source, issue)
     caveats, is_simulated = pages.make("", _say_of_all)
     said = [(kind, tuple(name), tuple(about)) for kind, name, about in caveats]

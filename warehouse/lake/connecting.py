@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
+import time
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from schemas.errors import StoreError
 from warehouse.lake.duck import duckdb
 from warehouse.lake.quoting import quote_text
+from warehouse.stores.hosts import is_dead, name_host
+
+_QUIET_S = 3600.0
 
 
 def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb.DuckDBPyConnection:
@@ -39,8 +47,36 @@ def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb
 
 
 def spill_path(home: Path) -> Path:
-    """Where this process spills; such a folder of a dead process may be removed."""
-    return home.resolve() / "duckdb" / f"spill-{os.getpid()}"
+    """Where this process spills, and no other, in another container either.
+
+    Such a folder of a dead process may be removed (`remove_spill_folders`).
+    """
+    return home.resolve() / "duckdb" / f"spill-{os.getpid()}-{_name_place()}"
+
+
+def remove_spill_folders(home: Path) -> None:
+    """Remove what killed processes left: their spill files, and rows they were about to land.
+
+    Whether a process of another host or container lives cannot be told from here: its folder goes when nobody has written into it for
+    an hour.
+    """
+    for folder in (home / "duckdb").glob("spill-*"):
+        number, _, place = folder.name.removeprefix("spill-").partition("-")
+        is_ours = place.partition("-")[0] == _name_place() and number.isdigit()
+        if is_dead(name_host(), int(number)) if is_ours else _is_quiet(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _name_place() -> str:
+    return hashlib.sha256(name_host().encode()).hexdigest()[:8]
+
+
+def _is_quiet(folder: Path) -> bool:
+    # What is gone meanwhile is nobody's to remove.
+    with suppress(OSError):
+        return max(one.stat().st_mtime for one in (folder, *folder.iterdir())) < time.time() - _QUIET_S
+    return False
 
 
 def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> None:

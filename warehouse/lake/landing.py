@@ -10,8 +10,7 @@ import glob
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -32,6 +31,7 @@ from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.row_parts import explain_spilling
 from warehouse.lake.statements import quote_list
 from warehouse.lake.validation import find_refusals
+from warehouse.stores.blocks import block
 
 # Written by every landing itself.
 OWN_TABLES = ("landings", "quarantine")
@@ -227,10 +227,10 @@ def _hash_accepted(found: Sequence[tuple[HashedBatch, dict[int, list[str]], pl.D
     return [known or next(computed) for known in given]
 
 
-@contextmanager
+@block
 def stage_rows(
     settings: Settings, checked: Sequence[CheckedBatch], flow_run_id: str | None
-) -> Iterator[dict[str, Path]]:
+) -> Generator[dict[str, Path]]:
     """Table → Parquet of the rows that this landing writes, while the block lasts; StoreError."""
     folder: Path | None = None
     try:

@@ -7,13 +7,14 @@ took them the other way round would wait for each other.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterable
+from contextlib import closing
 
 from schemas.errors import StoreAway, StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import catalog_path, is_postgres
 from warehouse.stores.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away, quote_refusal
+from warehouse.stores.blocks import block
 
 LOCK_TIMEOUT_S = 120.0
 
@@ -23,8 +24,8 @@ _STRIPES = 32
 _CLASS = zlib.crc32(b"proctor lake unit") >> 1
 
 
-@contextmanager
-def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+@block
+def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Generator[None]:
     """Hold the right to write to a lake with a SQLite catalog; StoreError after the time."""
     catalog = settings.catalog_address
     if is_postgres(catalog):
@@ -33,28 +34,34 @@ def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> I
     from filelock import FileLock, Timeout
 
     path = catalog_path(catalog).with_suffix(".lock")
+    lock = FileLock(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path)
-        lock.acquire(timeout=timeout_s, poll_interval=0.005)
-    except Timeout:
-        raise StoreError(
-            f"Another process has been writing to the lake for {timeout_s:g} s (lock {path}). Wait for it, or end it; "
-            "then run again."
-        ) from None
-    except OSError as error:
-        raise StoreError(
-            f"The lake's folder {path.parent} cannot be written ({type(error).__name__}). Check PROCTOR_HOME and its "
-            "permissions."
-        ) from None
-    try:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=timeout_s, poll_interval=0.005)
+        except Timeout:
+            raise StoreError(
+                f"Another process has been writing to the lake for {timeout_s:g} s (lock {path}). Wait for it, or end it; "
+                "then run again."
+            ) from None
+        except OSError as error:
+            raise StoreError(
+                f"The lake's folder {path.parent} cannot be written ({type(error).__name__}). Check PROCTOR_HOME and its "
+                "permissions."
+            ) from None
         yield
     finally:
-        lock.release()
+        # A Ctrl-C may come while it is taken, and before it is given back: what is not held is given back for nothing.
+        try:
+            lock.release(force=True)
+        finally:
+            lock.release(force=True)
 
 
-@contextmanager
-def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+@block
+def hold_units(
+    settings: Settings, names: Iterable[str], timeout_s: float = LOCK_TIMEOUT_S
+) -> Generator[None]:
     """Hold the right to write these units of a lake with its catalog in PostgreSQL.
 
     In SQLite every writer is alone anyway. Two processes that landed one unit at once would both find nothing to
@@ -66,24 +73,24 @@ def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK
         yield
 
 
-@contextmanager
-def hold_merge(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+@block
+def hold_merge(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Generator[None]:
     """Hold the right to merge files, beside landings and other merges; else as `hold_units`."""
     with _hold(settings, [_STRIPES], timeout_s, is_shared=True):
         yield
 
 
-@contextmanager
-def hold_all(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+@block
+def hold_all(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Generator[None]:
     """Hold every right to write, so that files no snapshot names are nobody's at work."""
     with _hold(settings, range(_STRIPES + 1), timeout_s):
         yield
 
 
-@contextmanager
+@block
 def _hold(
     settings: Settings, stripes: Iterable[int], timeout_s: float, *, is_shared: bool = False
-) -> Iterator[None]:
+) -> Generator[None]:
     catalog = settings.catalog_address
     if not is_postgres(catalog):
         yield

@@ -7,8 +7,7 @@ first opening attaches, and every other one takes a connection of its own to the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from typing import NamedTuple
 from schemas.settings import Settings
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.duck import duckdb
+from warehouse.stores.blocks import block
 
 
 class _Lake(NamedTuple):
@@ -37,8 +37,8 @@ class _Shared:
 _SHARED = _Shared()
 
 
-@contextmanager
-def share_lake() -> Iterator[None]:
+@block
+def share_lake() -> Generator[None]:
     """Within the block this process attaches each lake once; blocks nest, threads share."""
     with _SHARED.lock:
         _SHARED.depth += 1

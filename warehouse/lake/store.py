@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,6 +27,7 @@ from warehouse.lake.attach import (
     is_remote,
 )
 from warehouse.lake.catalog_watch import CatalogWatch
+from warehouse.lake.connecting import remove_spill_folders
 from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import CONFLICT_TRIES, find_absence, find_refusal, is_conflict
 from warehouse.lake.fetching import fetch_few
@@ -54,6 +55,7 @@ from warehouse.lake.sharing import connect_shared, is_shared
 from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 from warehouse.stores.away import CATALOG, OBJECTS, until_there
+from warehouse.stores.blocks import block
 
 __all__ = ["Batch", "Lake", "Landing", "open_lake"]
 
@@ -100,6 +102,7 @@ def _attach_for_writing(settings: Settings, lock_timeout_s: float) -> duckdb.Duc
         if not is_initialised(settings):
             stack.enter_context(hold_writer_lock(settings, lock_timeout_s))
         connection = attach_lake(settings, read_only=False)
+    remove_spill_folders(settings.home)
     if not is_remote(settings.data_address):
         # Rows go in through files that are read once; a process that lands for hours would keep them all in memory.
         connection.execute("SET enable_external_file_cache = false")
@@ -288,19 +291,19 @@ class Lake:
         query = find_read(name)
         return self.query(query.body, bind_parameters(query, params or {}))
 
-    @contextmanager
-    def one_thread(self) -> Iterator[None]:
+    @block
+    def one_thread(self) -> Generator[None]:
         """Queries of the block run on one thread: each unpacks row groups of its own, 100 MB."""
         with self._lock:
             found = self.connection.execute("SELECT current_setting('threads')").fetchone()
-            self.connection.execute("SET threads = 1")
             try:
+                self.connection.execute("SET threads = 1")
                 yield
             finally:
                 self.connection.execute(f"SET threads = {found[0] if found else 1}")
 
-    @contextmanager
-    def exclusive(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    @block
+    def exclusive(self) -> Generator[duckdb.DuckDBPyConnection]:
         """The connection, with this process's threads and (embedded) all other writers kept out."""
         if self.is_read_only:
             raise StoreError(
@@ -310,8 +313,8 @@ class Lake:
             self._catalog.check()
             yield self.connection
 
-    @contextmanager
-    def transaction(self, tables: Iterable[str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    @block
+    def transaction(self, tables: Iterable[str] | None = None) -> Generator[duckdb.DuckDBPyConnection]:
         """One write transaction under the writer lock; undone when the block raises.
 
         The files that it adds are on the disk before the catalog names them. `tables`: those that are written to, where that
@@ -320,9 +323,12 @@ class Lake:
         """
         with self.exclusive() as connection:
             files = NewFiles(self.settings, tables)
-            connection.execute("BEGIN")
-            self._depth += 1
+            if self._depth:
+                # DuckDB refuses one within another, which stays as it is.
+                connection.execute("BEGIN")
             try:
+                self._begin(lambda: connection.execute("BEGIN"))
+                self._depth = 1
                 yield connection
                 files.flush()
                 connection.execute("COMMIT")
@@ -335,16 +341,16 @@ class Lake:
                 roll_back(connection)
                 raise
             finally:
-                self._depth -= 1
+                self._depth = 0
             self._catalog.acknowledge()
 
-    @contextmanager
-    def read_transaction(self) -> Iterator[None]:
+    @block
+    def read_transaction(self) -> Generator[None]:
         """Queries of the block see one state and write nothing; StoreError if an erasure broke it."""
 
         def attempt() -> int:
             try:
-                return begin_reading(self.connection)
+                return self._begin(lambda: begin_reading(self.connection))
             except duckdb.Error as error:
                 raise (find_absence(error) or error) from None
 
@@ -352,14 +358,22 @@ class Lake:
             if self._depth:
                 yield
                 return
-            snapshot = self._wait(attempt, CATALOG)
-            self._depth += 1
             try:
+                snapshot = self._wait(attempt, CATALOG)
+                self._depth = 1
                 yield
                 check_snapshot(self.connection, snapshot)
             finally:
-                self._depth -= 1
+                self._depth = 0
                 roll_back(self.connection)
+
+    def _begin(self, begin: Callable[[], T]) -> T:
+        """What `begin` returns, after a transaction that a Ctrl-C broke off before its end, too."""
+        try:
+            return begin()
+        except duckdb.TransactionException:
+            roll_back(self.connection)
+            return begin()
 
     def _read_landings(self, names: Iterable[str]) -> dict[str, _Landed]:
         """Landing (`table/unit`) → what the lake has of it, for those given that are there."""

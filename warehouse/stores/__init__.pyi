@@ -1,8 +1,14 @@
 # Stores that do not answer are waited for: one way of waiting for PostgreSQL, the object store and Prefect's server.
 from . import away as away
 
+# Blocks that hold something, which a Ctrl-C never leaves held.
+from . import blocks as blocks
+
 # A SQLite file that belongs to an installation: whether it is there, whole, its own, and holds all that was acknowledged.
 from . import files as files
+
+# This host and the processes on it: their names here, and whether they live.
+from . import hosts as hosts
 
 # The stores of a home as a whole: whether ledger, catalog and data files are there and its own, and the id that they share.
 from . import homes as homes

@@ -12,8 +12,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
+from schemas import patterns as re
+
 # Ends the names of files that are being written, which begin with a dot: no backup takes them.
 DRAFT: Final = ".draft"
+# Those of `writing_whole`: other programs have hidden files in a user's folder, too.
+_DRAFTS: Final = re.compile(r"\..*\.[0-9a-f]{8}\.draft", re.DOTALL)
+_LEFT_S: Final = 3600
 # What whoever asked for a file may show to others, as the user's mask has it; else it is for its owner alone.
 SHARED: Final = 0o666
 # What a write, which knows no name, says of the disk under it.
@@ -39,6 +44,8 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
     try:
         # Of a file that is replaced `_keep_rights` gives the rights once it is whole: a draft may stay behind a kill.
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if path.exists() else mode))
+        # The folder's own clock says how old its files are: by a clock ahead of it, others' drafts would be swept while they write.
+        sweep_drafts(path.parent, draft.stat().st_mtime)
         yield draft
         flush_path(draft)
         _keep_rights(path, draft, mode)
@@ -70,6 +77,15 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
         # Some file systems of a network flush no folder; and who may write into one may not be one who may read it.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
             raise
+
+
+def sweep_drafts(folder: Path, now: float, named: re.Pattern[str] = _DRAFTS) -> None:
+    """Remove the drafts that killed processes left, once nobody can be writing them any more."""
+    # Who may write into a folder may not be one who may read it, and a draft may be gone meanwhile.
+    with suppress(OSError):
+        for draft in [path for path in folder.iterdir() if named.fullmatch(path.name)]:
+            if draft.stat().st_mtime < now - _LEFT_S:
+                draft.unlink()
 
 
 @contextmanager

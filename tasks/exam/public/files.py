@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from warehouse.stores.whole_files import DRAFT, writing_whole
+from schemas import patterns as re
+from warehouse.stores.whole_files import sweep_drafts, writing_whole
 
-# What a killed process left is swept away by the next that writes there, once nobody can be writing it any more.
-_LEFT_S: Final = 3600
-# The last is how drafts ended before: backups and mirrors would take what an earlier version left.
-_DRAFTS: Final = (DRAFT, ".part")
+# How drafts ended before: backups and mirrors would take what an earlier version left.
+_FORMER: Final = re.compile(r"\..*\.part", re.DOTALL)
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -38,8 +36,7 @@ def _write_pieces(path: Path, pieces: Iterable[bytes]) -> str:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     whole = hashlib.sha256()
     with writing_whole(path) as draft, draft.open("wb") as file:
-        # The folder's own clock says how old its files are: by a clock ahead of it, others' drafts would be swept while they write.
-        _sweep(path.parent, draft.stat().st_mtime)
+        sweep_drafts(path.parent, draft.stat().st_mtime, _FORMER)
         for piece in pieces:
             whole.update(piece)
             file.write(piece)
@@ -51,10 +48,3 @@ def iter_lines(path: Path) -> Iterator[Any]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)
-
-
-def _sweep(folder: Path, now: float) -> None:
-    for part in (path for end in _DRAFTS for path in folder.glob(f".*{end}")):
-        with suppress(OSError):
-            if part.stat().st_mtime < now - _LEFT_S:
-                part.unlink()

@@ -36,23 +36,25 @@ def add_model(
 ) -> RegisteredModel:
     """Add a model; its provider is the one with the same address and key, or a new one.
 
-    Where an entry is replaced, its former provider goes if no other model uses it. `entry` has the fields of a model without
-    `provider`, `provider` those of a provider (docs/models.md).
+    Where an entry is replaced, its former provider goes if no other model uses it. One that is there as given is left as it is: a kill
+    may have come after it was written. `entry` has the fields of a model without `provider`, `provider` those of a provider
+    (docs/models.md).
 
-    Raises RegistryError for a name that is registered, and for an entry that the registry would refuse; the file is then as it was.
+    Raises RegistryError for a name that is registered otherwise, and for an entry that the registry would refuse; the file is then as it was.
     """
     with changing(path):
         known = read_registry(path)
-        if name in known.models and not is_replaced:
-            raise RegistryError(
-                f"{path}: {name} is registered. Give the new model another name; --again replaces the entry."
-            )
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)
         providers, models = content["providers"], content["models"]
-        provider_name = _find_provider(providers, provider) or _name_provider(
-            providers, str(entry["organisation"])
-        )
+        provider_name = _find_provider(providers, provider)
+        if name in models and not is_replaced:
+            if models[name] == {"provider": provider_name, **entry}:
+                return known.get(name)
+            raise RegistryError(
+                f"{path}: {name} is registered otherwise. Give the new model another name; --again replaces the entry."
+            )
+        provider_name = provider_name or _name_provider(providers, str(entry["organisation"]))
         if provider_name not in providers:
             text = _put_entry(text, "providers", provider_name, provider)
         text = _put_entry(text, "models", name, {"provider": provider_name, **entry})

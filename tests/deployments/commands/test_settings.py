@@ -225,9 +225,16 @@ def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Pa
     provider = {"base_url": "http://127.0.0.1:8000/v1"}
     with pytest.raises(RegistryError, match="no model registry"):
         remove_model(registry.parent / "nowhere" / "models.yaml", "lab-1")
-    with pytest.raises(RegistryError, match="lab-1 is registered"):
+    with pytest.raises(RegistryError, match="lab-1 is registered otherwise"):
         add_model(registry, "lab-1", ENTRY, provider)
     assert registry.read_text() == REGISTRY
+    # A kill may have come before its other steps: the same again does them, and is no other model.
+    added = add_model(registry, "lab-2", ENTRY, provider)
+    written = registry.read_text()
+    assert add_model(registry, "lab-2", ENTRY, provider) == added
+    with pytest.raises(RegistryError, match="lab-2 is registered otherwise"):
+        add_model(registry, "lab-2", ENTRY, {"base_url": "http://127.0.0.1:8002/v1"})
+    assert registry.read_text() == written
     add_model(registry, "lab-1", ENTRY | {"endpoint_model": "other"}, provider, is_replaced=True)
     assert read_registry(registry).get("lab-1").endpoint_model == "other"
 

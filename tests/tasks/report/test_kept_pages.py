@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,12 +20,12 @@ from warehouse.lake import Lake, hold_rows, open_lake
 pytestmark = pytest.mark.slow
 
 
-def render(lake: Lake, folder: Path, *, is_plain: bool = False) -> list[str]:
+def render(lake: Lake, folder: Path, *, is_plain: bool = False, at: datetime = NOON) -> list[str]:
     """Render into the folder; answers with the pages that were made."""
     before = {path: path.stat().st_mtime_ns for path in folder.glob("*.html")}
     with hold_rows(lake) as held:
         run_named = lake.run_named if is_plain else held.run_named
-        render_site(Source(run_named, mark_query=held.mark), Issue(folder, generated_at=NOON))
+        render_site(Source(run_named, mark_query=held.mark), Issue(folder, generated_at=at))
     return sorted(path.stem for path in folder.glob("*.html") if before.get(path) != path.stat().st_mtime_ns)
 
 
@@ -57,6 +57,12 @@ def test_only_what_changed_is_made_again_and_all_is_as_if_it_were(
         # Only what the public folder says is not known by files of the lake.
         assert render(lake, kept) == ["method"]
         assert read(kept) == first
+        # A kill leaves pages without what they rest on: done again, that is what it would have been.
+        rested = (kept / "data" / "kept.json").read_bytes()
+        (kept / "data" / "kept.json").unlink()
+        assert render(lake, kept, at=NOON + timedelta(days=1)) == every
+        assert (kept / "data" / "kept.json").read_bytes() == rested
+        assert render(lake, kept) == ["method"]
 
         publish_month(lake, settings, "2025-02", is_equated=False)
         # Each page names at its top the editions that are provisional, and there is one more.

@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES
 from schemas.tables import TABLES, get_table
 from tests.fresh import open_new_lake
+from tests.warehouse.interrupts import interrupt_everywhere
 from tests.warehouse.sample_rows import (
     SECRET_STEM,
     allocation_frame,
@@ -325,6 +327,31 @@ def test_a_writer_that_waits_too_long_says_who_holds_the_lake(settings: Settings
     with FileLock(settings.home / "lake" / "catalog.lock"), pytest.raises(StoreError, match=r"catalog\.lock"):
         lake.land("sessions", "s", session_frame(1))
     assert lake.land("sessions", "s", session_frame(1)).row_count == 1
+
+
+@pytest.mark.parametrize("kind", ["transaction", "read_transaction", "one_thread"])
+def test_a_ctrl_c_at_any_moment_of_a_block_leaves_nothing_held(
+    settings: Settings, lake: Lake, kind: str
+) -> None:
+    """Neither what ends the work waits for what was broken off, nor other threads or processes."""
+
+    def use() -> None:
+        with getattr(lake, kind)():
+            pass
+
+    file = FileLock(settings.home / "lake" / "catalog.lock")
+    (threads,) = lake.query("SELECT current_setting('threads')").row(0)
+    # What takes hold and lets go, and not the files' walks between.
+    meant = ("store.py", "locks.py", "statements.py", "blocks.py", "contextlib.py", "_api.py", "_unix.py")
+    moments = 0
+    for moments, _ in enumerate(interrupt_everywhere(use, lambda code: code.co_filename.endswith(meant)), 1):
+        with file.acquire(timeout=0), ThreadPoolExecutor(1) as other:
+            assert other.submit(lake._lock.acquire, timeout=0).result(), moments
+            other.submit(lake._lock.release).result()
+        with lake.transaction(["sessions"]):
+            pass
+        lake.connection.execute(f"SET threads = {threads}")
+    assert moments > 10
 
 
 def test_a_writer_opens_a_finished_lake_while_another_one_writes(settings: Settings, lake: Lake) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -14,6 +15,7 @@ from tests.fresh import copy_home, open_new_lake
 from tests.warehouse.lake_writer import fork_context, merge_until
 from tests.warehouse.sample_rows import allocation_frame, session_frame
 from warehouse.lake import Batch, Lake, open_lake
+from warehouse.lake.connecting import spill_path
 from warehouse.lake.reading import LakeReader, run_check
 from warehouse.lake.upkeep import (
     backup_lake,
@@ -208,16 +210,22 @@ def test_a_damaged_file_keeps_nothing_else_from_being_merged(
     assert dict(busy_lake.query(COUNTS).rows())["sessions"] == 1
 
 
-def test_spill_folders_of_dead_processes_are_removed(busy_lake: Lake, settings: Settings) -> None:
-    dead, alive = settings.home / "duckdb" / "spill-999999999", settings.home / "duckdb" / "spill-1"
-    landing, landing_now = dead.with_name(f"{dead.name}-x7"), alive.with_name(f"{alive.name}-x7")
-    for folder in (dead, alive, landing, landing_now):
-        folder.mkdir(parents=True)
-    (landing / "questions.parquet").touch()  # What a killed process was about to land.
+def test_spill_folders_of_dead_processes_are_removed_before_anything_is_written(settings: Settings) -> None:
+    own = spill_path(settings.home)
+    place = own.name.rpartition("-")[2]
+    # Of a process here by its number; of one in another container, or of an earlier version, by how long it was quiet.
+    gone = (f"spill-999999999-{place}", f"spill-999999999-{place}-x7", "spill-1-other-x7", "spill-1")
+    kept = (f"spill-1-{place}", f"{own.name}-x7", "spill-999999999-other-x7", "spill-999999999")
+    for name in (*gone, *kept):
+        own.with_name(name).mkdir(parents=True)
+        (own.with_name(name) / "questions.parquet").touch()  # What a killed process was about to land.
+    for name in gone[2:]:
+        for path in (own.with_name(name) / "questions.parquet", own.with_name(name)):
+            os.utime(path, (0, 0))
 
-    compact_lake(busy_lake)
+    open_lake(settings).close()
 
-    assert [folder.exists() for folder in (dead, landing, alive, landing_now)] == [False, False, True, True]
+    assert {path.name for path in own.parent.glob("spill-*")} == set(kept)
 
 
 def test_a_backup_restores_the_lake_with_its_history(busy_lake: Lake, tmp_path: Path) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
-from types import FrameType
 
 import pytest
 from sqlalchemy import inspect, make_url
 
 from schemas.errors import StoreError
+from tests.warehouse.interrupts import interrupt_everywhere
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
@@ -217,22 +216,18 @@ def test_an_address_is_shown_without_its_password_wherever_that_stands(place: st
     assert "@host/ledger" in shown
 
 
-@pytest.mark.parametrize("function", ["attempt", "until_there", "_begin"])
-def test_a_ctrl_c_as_a_transaction_begins_leaves_nothing_locked(tmp_path: Path, function: str) -> None:
-    """What ends the work writes, too, and waited a minute for its own open transaction."""
+def test_a_ctrl_c_as_a_transaction_begins_or_ends_leaves_nothing_locked(tmp_path: Path) -> None:
+    """What ends the work writes too, and waited a minute for its own process."""
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    meant = ("ledger.py", "commits.py", "gathered.py", "away.py", "blocks.py", "contextlib.py")
 
-    def interrupt(frame: FrameType, event: str, _: object) -> None:
-        if event == "return" and frame.f_code.co_name == function:
-            sys.setprofile(None)
-            raise KeyboardInterrupt
-
-    with open_ledger(address) as ledger:
-        with pytest.raises(KeyboardInterrupt) as interrupted:
-            sys.setprofile(interrupt)
-            with ledger.write():
-                pass
-        # What it passed through is still held by its traceback, as it is while a command ends.
-        assert interrupted.tb is not None
-        with open_ledger(address, busy_s=0.1) as other, other.write():
+    def use() -> None:
+        with ledger.write():
             pass
+
+    moments = 0
+    with open_ledger(address) as ledger, open_ledger(address, busy_s=0.1) as other:
+        for _ in interrupt_everywhere(use, lambda code: code.co_filename.endswith(meant)):
+            with other.write():
+                moments += 1
+    assert moments > 20

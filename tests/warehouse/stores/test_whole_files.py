@@ -177,3 +177,14 @@ def test_a_file_is_written_where_the_folder_cannot_be_flushed_or_not_be_read(
     with writing_whole(tmp_path / "file") as draft:
         draft.write_text("all of it")
     assert (tmp_path / "file").read_text() == "all of it"
+
+
+def test_drafts_that_killed_processes_left_go_with_the_next_file_of_their_folder(tmp_path: Path) -> None:
+    kept = (".other.12345678.draft", ".notes.draft", "mine.abcdef12.draft", ".file.12345678.part")
+    for name in (".file.abcdef12.draft", ".first.xlsx.0123abcd.draft", *kept):
+        (tmp_path / name).touch()
+        # One of them is being written.
+        os.utime(tmp_path / name, None if name == kept[0] else (0, 0))
+    with writing_whole(tmp_path / "file") as draft:
+        draft.write_text("all of it")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted((*kept, "file"))

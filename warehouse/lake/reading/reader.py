@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -19,8 +19,9 @@ from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.analyses import find_query
 from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read, find_tables_read
-from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement
+from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement, roll_back
 from warehouse.lake.upgrade import attach_for_reading
+from warehouse.stores.blocks import block
 
 _MAINTENANCE = re.compile(
     r"ducklake_(?!current_snapshot|last_committed|list_files|snapshots|table_|options|settings)", re.I
@@ -121,15 +122,15 @@ class LakeReader:
         )
         return int(str(found.scalar()))
 
-    @contextmanager
-    def read_transaction(self) -> Iterator[None]:
+    @block
+    def read_transaction(self) -> Generator[None]:
         """Every query of the block sees one state; StoreError at its end if an erasure broke it."""
-        snapshot = begin_reading(self.connection)
         try:
+            snapshot = begin_reading(self.connection)
             yield
             check_snapshot(self.connection, snapshot)
         finally:
-            self.connection.execute("ROLLBACK")
+            roll_back(self.connection)
 
 
 def run_statement(lake: Readable[R], sql: str, params: Mapping[str, object] | None = None) -> R:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 from collections.abc import Sequence
 from typing import Any
 
 from schemas.errors import StoreError
-from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
+from warehouse.lake.connecting import remove_spill_folders
 from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import is_conflict, translate_error
 from warehouse.lake.locks import hold_all, hold_merge
@@ -64,7 +62,7 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
     orphans = delete_orphans(
         lake, f"older_than => now() - INTERVAL {int(min(_ORPHAN_AGE_S, keep_days * 86_400))} SECONDS"
     )
-    remove_spill_folders(lake.settings)
+    remove_spill_folders(lake.settings.home)
     return {
         "files_before": before,
         "files_after": _count_files(lake),
@@ -167,24 +165,6 @@ def _count_files(lake: Lake) -> int:
     return int(
         lake.query(f"SELECT coalesce(sum(file_count), 0)::BIGINT FROM ducklake_table_info('{ALIAS}')").item()
     )
-
-
-def remove_spill_folders(settings: Settings) -> None:
-    """What killed processes left: their spill files, and rows they were about to land."""
-    for folder in (settings.home / "duckdb").glob("spill-*"):
-        number = folder.name.split("-")[1]
-        if number.isdigit() and not _is_running(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # it runs, under another user
-    return True
 
 
 def _duckdb_error() -> type[duckdb.Error]:

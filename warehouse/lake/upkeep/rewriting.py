@@ -17,6 +17,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
 from warehouse.lake.catalog_door import change_catalog
+from warehouse.lake.connecting import remove_spill_folders
 from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import translate_error
 from warehouse.lake.files import NewFiles
@@ -25,7 +26,7 @@ from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_merge, hold_writer_lock
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.statements import quote_list, roll_back
 from warehouse.lake.store import Lake
-from warehouse.lake.upkeep.maintenance import delete_orphans, remove_spill_folders
+from warehouse.lake.upkeep.maintenance import delete_orphans
 
 _STATISTICS: Final = ("ducklake_file_column_stats", "ducklake_table_column_stats")
 # DuckLake widens the bounds of a table and never narrows them: the smallest and largest text of ever. Set to those of the files that
@@ -116,7 +117,7 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
         raise translate_error(error) from None
     # What a killed landing or merge has written may hold what is erased, however new it is.
     orphans = delete_orphans(lake, "cleanup_all => true")
-    remove_spill_folders(lake.settings)
+    remove_spill_folders(lake.settings.home)
     return len(deleted) + orphans
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from functools import cached_property
 
 from sqlalchemy import Connection as Connection
@@ -23,6 +22,7 @@ from warehouse.ledger.engine.logs import gathering, write_gathered
 from warehouse.ledger.engine.sides import EXAM_SCHEMA
 from warehouse.ledger.engine.writer import GroupCommitWriter
 from warehouse.stores.away import LEDGER, until_there
+from warehouse.stores.blocks import block
 
 # A read that fixes what is seen of the exam's file until the transaction ends.
 _PIN = f"select 1 from {EXAM_SCHEMA}.alembic_version"
@@ -74,8 +74,8 @@ class Ledger:
         """Seconds to wait for a ledger on a server: the setting's (None), or none for servers."""
         return None if self._busy_s is None else 0.0
 
-    @contextmanager
-    def read(self, *, may_shadow: bool = False) -> Iterator[Connection]:
+    @block
+    def read(self, *, may_shadow: bool = False) -> Generator[Connection]:
         """A connection that sees one consistent state and writes nothing.
 
         With `may_shadow` it may make tables of its own, which are gone with it. Over two files the exam's side is seen as of
@@ -100,8 +100,8 @@ class Ledger:
                 f"The ledger cannot be read ({type(error).__name__}). Wait until it is free, and run the command again."
             ) from None
 
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
+    @block
+    def write(self) -> Generator[Connection]:
         """One transaction; durable when the block ends, undone when it raises.
 
         Raises ConflictError where what was to be written is there already, StoreError when the ledger's file is gone, StoreAway

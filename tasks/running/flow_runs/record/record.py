@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from traceback import clear_frames
 from typing import Any
 from uuid import uuid4
 
@@ -70,6 +71,9 @@ def note_end(run: RunName, state: str, error: object = None) -> None:
     log.log(logging.INFO if state == "completed" else logging.ERROR, "%s %s%s", run.name, state, why)
     if (renewal := _renewals.pop(run.flow_run_id, None)) is not None:
         renewal.end()
+    if isinstance(error, BaseException) and is_interruption(error):
+        # A Ctrl-C before the end of a block could begin leaves to its traceback what the block held: this would wait for it.
+        clear_frames(error.__traceback__)
     with suppress(ProctorError), _writing() as connection:
         if connection is not None:
             end_flow_run(connection, run.flow_run_id, state)

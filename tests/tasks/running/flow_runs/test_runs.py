@@ -6,11 +6,13 @@ import errno
 import json
 import logging
 import os
+import sys
 import time
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -128,6 +130,21 @@ def move(ledger: Ledger, run_id: str, started: datetime, state: str = "completed
             .where(flow_runs.c.flow_run_id == run_id)
             .values(started_at=started.isoformat(timespec="microseconds"), state=state)
         )
+
+
+def test_the_end_of_a_run_is_noted_though_a_ctrl_c_left_its_transaction_open(ledger: Ledger) -> None:
+    """The note waited a minute for its own process, and was lost."""
+
+    def interrupt(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name == "__exit__" and "blocks" in frame.f_code.co_filename:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), recorded_run("report", "report-x"), ledger.write() as connection:
+        connection.exec_driver_sql("UPDATE flow_runs SET host = 'elsewhere'")
+        sys.setprofile(interrupt)
+    (run,) = list_run_states(ledger, most=9)
+    assert run.state == "crashed"
 
 
 def test_a_run_stands_in_the_ledger_with_its_counts_and_nothing_else(ledger: Ledger) -> None:

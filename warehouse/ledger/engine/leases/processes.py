@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
@@ -14,11 +9,11 @@ from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
 from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.tables import jobs, process_leases
+from warehouse.stores.hosts import is_dead as is_dead
+from warehouse.stores.hosts import name_host as name_host
 
 # Leases that ran out so long ago are removed: nobody asks for a lease that is not there in another way.
 _KEPT_S = 86_400.0
-# Inode of the name space of processes that every Linux begins with (PROC_PID_INIT_INO).
-_FIRST_SPACE = 0xEFFFFFFC
 # Kind of the job that a worker holds while it lives.
 WORKER: Final = "worker"
 
@@ -83,29 +78,3 @@ def close_lease(connection: Connection, holder: str) -> None:
     held = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == holder, ~lease.exists())
     free = tuple_(jobs.c.kind, jobs.c.name).in_(held.with_for_update(skip_locked=True, of=jobs))
     connection.execute(update(jobs).where(free).values(holder=None))
-
-
-@cache
-def name_host() -> str:
-    """The name of this host; in a container, with the number of its processes' own name space.
-
-    A process can be looked for only where its number means the same: two containers may have one name.
-    """
-    with suppress(OSError):
-        space = Path("/proc/self/ns/pid").stat().st_ino
-        if space != _FIRST_SPACE:
-            return f"{platform.node()}/{space}"
-    return platform.node()
-
-
-def is_dead(host: str, process_id: int) -> bool:
-    """Whether a process was on this host and is there no more."""
-    if host != name_host():
-        return False
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False

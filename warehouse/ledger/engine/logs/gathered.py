@@ -6,11 +6,12 @@ its entries are written; who commits (`ledger.py`, `writer.py`) knows none of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from typing import Any, Final, Generic, TypeVar
 
 from sqlalchemy import Connection
+
+from warehouse.stores.blocks import block
 
 T = TypeVar("T")
 
@@ -51,8 +52,8 @@ class GatheredLog(Generic[T]):
         self._write(connection, self.list_pending(connection))
 
 
-@contextmanager
-def gathering(connection: Connection) -> Iterator[Gathered]:
+@block
+def gathering(connection: Connection) -> Generator[Gathered]:
     """A transaction in which logs gather their entries; what leaves the list is not written."""
     # Kept by hand: a connection that was lost gives it no more.
     info = connection.info
