@@ -225,7 +225,8 @@ def find_region(
     if not marks:
         return _find_keyed(pieces)
     announced = _Announced(pieces, marks)
-    if len(marks) > 2 and len(marks) > 0.05 * len(pieces) and not (shown or _Shown()).do_most_open(announced):
+    shown = shown or _Shown()
+    if len(marks) > 2 and len(marks) > 0.05 * len(pieces) and not shown.do_most_open(announced, marks):
         return None  # printed after every question
     answered = (first_answered or _FirstAnswered(pieces)).find(len(pieces))
     marks = [index for index in marks if index >= answered and (index >= 5 or not _is_title(pieces, index))]
@@ -235,10 +236,15 @@ def find_region(
         if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
             continue
         if announced.opens(index):
-            return index
+            said = pieces[index].text.strip()
+            alike = [mark for mark in marks if pieces[mark].text.strip() == said]
+            # `正确答案：` below every question of a section, above whatever the answer looks like
+            if len(alike) < _LEAST_ALIKE or shown.do_most_open(announced, alike):
+                return index
     return None
 
 
+_LEAST_ALIKE = 5
 _LEAST_ANSWERED = 3
 
 
@@ -413,14 +419,14 @@ class _Shown:
     def __init__(self) -> None:
         self._opens: dict[int, bool] = {}
 
-    def do_most_open(self, announced: _Announced) -> bool:
-        """Of what is left of the paper."""
+    def do_most_open(self, announced: _Announced, marks: Sequence[int]) -> bool:
+        """Of these, in what is left of the paper."""
         step = 1
-        while len(announced.marks) > step * _MOST_SHOWN:
+        while len(marks) > step * _MOST_SHOWN:
             step *= 2
         opens: list[bool] = []
         # in their order: one may ask what the one before it opens
-        for mark in reversed(announced.marks[::-step]):
+        for mark in reversed(marks[::-step]):
             left = len(announced.pieces) - mark
             if step == 1 or left not in self._opens:
                 self._opens[left] = announced.opens(mark)

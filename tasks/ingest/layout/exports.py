@@ -13,7 +13,7 @@ from itertools import chain, pairwise
 from schemas import patterns as re
 from tasks.ingest.layout.headings import FIRST_OPTION
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
-from tasks.ingest.words.answers import METADATA, match_answer
+from tasks.ingest.words.answers import CORRECT_MARK, METADATA, STUDENT_MARK, match_answer
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import is_sure
 from tasks.ingest.words.lexicon import match_exactly, match_type_name
@@ -30,7 +30,7 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
-    found = _write_shares(_write_field_lines(_settle_replies(_cut_verdicts(lines))))
+    found = _write_shares(_write_field_lines(_settle_replies(_drop_given(_cut_verdicts(lines)))))
     found = _drop_titles(_drop_bubbles(_drop_tags(_drop_names(found))))
     return _join_letters(_write_tail_answers(_write_types_before(_write_type_lines(found))))
 
@@ -51,6 +51,27 @@ def _cut_verdicts(lines: IndexedLines) -> IndexedLines:
         and (match := _TOLD_BEHIND.search(piece.text)) is not None
     }
     return lines.replace({place: lines.pieces[place].cut(0, match.start()) for place, match in found.items()})
+
+
+# What somebody filled into several blanks is so many lines, with the points for it.
+_MOST_GIVEN = 8
+
+
+def _drop_given(lines: IndexedLines) -> IndexedLines:
+    """Drop `我的答案：` with what somebody answered below it, as far as the right answer."""
+    found: set[int] = set()
+    pieces = lines.pieces
+    for place, piece in enumerate(pieces):
+        if "答" not in piece.text or STUDENT_MARK.fullmatch(piece.text.strip()) is None:
+            continue
+        for end in range(place + 1, min(place + 2 + _MOST_GIVEN, len(pieces))):
+            label = lines.labels[end]
+            if CORRECT_MARK.match(pieces[end].text.lstrip()):
+                found.update(range(place, end))
+            elif label is None or label.style == "nump":
+                continue
+            break
+    return lines.replace({}, found) if found else lines
 
 
 # `题号：3  题型：单选题  难度：易`: the fields of a question on one line, its number first

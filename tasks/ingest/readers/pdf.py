@@ -243,7 +243,7 @@ def _read_page(
         heads = before.images if number > 1 else images
         characters = mark_pictures(characters, pictures, view, keep, drawn, heads, loud)
     kept = keep_tables(result, characters, grids)
-    build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
+    build_rows(result, characters, kept, find_blanks(level, kept or grids, upright), level)
     result.rows = write_linear(result.rows, level, upright)
     result.rows = cut_formulas(result.rows, partial(keep, is_formula=True))
     for row in result.rows if grids else ():

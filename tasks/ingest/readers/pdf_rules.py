@@ -512,8 +512,16 @@ def _distinct(places: Sequence[float]) -> list[float]:
     return [place for place, before in zip(ordered, [-1e9, *ordered], strict=False) if place - before > TOUCH]
 
 
-def find_blanks(level: Sequence[Rule], grids: Sequence[Grid]) -> list[Rule]:
-    """Return the lines that may stand for something to fill in: those that frame no table."""
+def find_blanks(level: Sequence[Rule], grids: Sequence[Grid], upright: Sequence[Rule] = ()) -> list[Rule]:
+    """Return the lines that may stand for something to fill in: those that frame no cells."""
     frames = {id(rule) for grid in grids for rule in grid.level}
     blanks = [rule for rule in level if id(rule) not in frames and rule.high - rule.low >= MIN_BLANK]
+    # `得分 | ` beside a heading is two cells and no table.
+    blanks = [rule for rule in blanks if not _frames_cells(rule, upright)]
     return blanks if len(blanks) <= MAX_BLANKS else []
+
+
+def _frames_cells(rule: Rule, upright: Sequence[Rule]) -> bool:
+    """Whether a level line ends at upright ones, and meets another between."""
+    met = sorted(one.at for one in upright if one.covers(rule.at) and rule.covers(one.at))
+    return len(met) > 2 and met[0] - rule.low <= TOUCH and rule.high - met[-1] <= TOUCH
