@@ -73,3 +73,34 @@ def check_places(paper: str) -> None:
             pieces = ["".join(option.split()) for _, option in draft.options]
         assert all(one in place for one in pieces), (draft.number_label, text[draft.start : draft.end])
         assert draft.start < draft.end <= len(text)
+
+
+def test_a_platform_prints_what_was_filled_in_above_what_is_right() -> None:
+    # `(1) T 字` below a mark that every blank has looks like the first line of a key at the end.
+    answers = ("灯塔", "风车", "T 字", "渡船", "水井")
+    lines = ["一. 单选题（共 40 题，40 分）"]
+    for number in range(1, 41):
+        lines += [
+            f"{number}. (单选题)第 {number} 处用来照明的是( )",
+            "A. 灯塔",
+            "B. 风车",
+            "C. 渡船",
+            "D. 水井",
+            "我的答案: B正确答案: A",
+            "0 分",
+        ]
+    lines.append("二. 填空题（共 5 题，10 分）")
+    for number, answer in enumerate(answers, start=41):
+        lines += [
+            f"{number}. (填空题)第 {number} 处所建的是()。",
+            "我的答案：",
+            "0 分",
+            "(1) 桥",
+            "正确答案：",
+            f"(1) {answer}",
+        ]
+    found = [Line(line) for line in lines]
+    drafts = split_lines(found, join_lines(found)[1]).drafts
+    assert [draft.number_label for draft in drafts] == [f"{number}." for number in range(1, 46)]
+    assert [draft.answer for draft in drafts[40:]] == [[f"(1) {answer}"] for answer in answers]
+    assert all("桥" not in draft.stem for draft in drafts)

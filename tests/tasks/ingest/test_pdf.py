@@ -698,3 +698,16 @@ def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], exp
         lines.append((92, y - 1, 121, y - 1))
     shown = body(make_pdf([page], lines=[lines]))
     assert [" ".join(line.split()) for line in shown] == expected
+
+
+def test_the_score_box_beside_a_heading_is_no_blank() -> None:
+    rows = [
+        (52.0, 700.0, "Score"),
+        (140.0, 700.0, "III. Problems (15 marks)"),
+        (50.0, 660.0, "1. Name ____ of it."),
+    ]
+    level = [(48.0, y, 130.0, y) for y in (697.0, 714.0)]
+    upright = [(x, 697.0, x, 714.0) for x in (48.0, 90.0, 130.0)]
+    shown = [" ".join(line.split()) for line in body(make_pdf([rows], lines=[[*level, *upright]]))]
+    assert any(line.endswith("III. Problems (15 marks)") for line in shown), shown
+    assert not any("__" in line and "III" in line for line in shown), shown
