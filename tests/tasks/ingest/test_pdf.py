@@ -702,7 +702,7 @@ def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], exp
 
 def test_the_score_box_beside_a_heading_is_no_blank() -> None:
     rows = [
-        (52.0, 700.0, "Score"),
+        (52.0, 704.0, "Score"),
         (140.0, 700.0, "III. Problems (15 marks)"),
         (50.0, 660.0, "1. Name ____ of it."),
     ]
