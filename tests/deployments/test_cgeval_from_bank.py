@@ -21,6 +21,7 @@ from warehouse.lake import open_lake, share_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import add_user
 
+MODELS: dict[str, Any] = {"sim-good": {"accuracy": {"default": 1.0}}}
 LIVE = "简述合同的成立要件与生效要件之间的区别。"
 
 
@@ -64,14 +65,14 @@ def home(tmp_path: Path) -> Path:
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         add_user(connection, user_id="eve", role="examiner")
         add_user(connection, user_id="ann", role="analyst")
-    write_registry(tmp_path / "models.yaml", "sim-good")
+    write_registry(tmp_path / "models.yaml", *MODELS)
     return folder
 
 
 def test_retired_questions_of_the_bank_are_written_put_and_scored(home: Path, tmp_path: Path) -> None:
     questions, references = tmp_path / "bank.csv", tmp_path / "references.csv"
     command = ("cgeval", "from-bank", str(questions), str(references))
-    with share_lake(), start_server(**{"sim-good": {"accuracy": {"default": 1.0}}}) as server:
+    with share_lake(), start_server(**MODELS) as server:
         variables = {
             "PROCTOR_REGISTRY": str(tmp_path / "models.yaml"),
             "PROCTOR_SIMULATED_URL": server.url,

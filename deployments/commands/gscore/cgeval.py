@@ -74,7 +74,9 @@ Sample = Annotated[str, typer.Option("--sample", help="Name of the sample.")]
 
 @cgeval_app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CG-Eval's question file, as it is published, or one of `from-bank`.")],
+    file: Annotated[
+        Path, typer.Argument(help="CG-Eval's question file, as it is published, or one of `from-bank`.")
+    ],
 ) -> None:
     """Check CG-Eval's question file and keep a copy under PROCTOR_HOME.
 

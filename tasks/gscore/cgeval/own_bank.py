@@ -1,4 +1,4 @@
-"""Questions of our own bank as a question file in CG-Eval's form, and the references to score against."""
+"""Questions of our own bank as a file in CG-Eval's form, and their references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from schemas.errors import UsageError
 from tasks.gscore.calculation.final_answer import compute_standard_answer, parse_final_answer
 from tasks.gscore.cgeval.files import KIND_BY_CGEVAL_TYPE, QUESTION_HEADERS, QuestionKind, build_id
 from tasks.gscore.cgeval.prompts import PROMPT_VERSION, compute_reference_length, render_prompt
-from tasks.review import list_words
+from tasks.review import Language, list_words
 from warehouse.stores.whole_files import writing_whole
 
 SCORED_TYPES: Final = ("term_explanation", "short_answer", "calculation")
@@ -70,7 +70,7 @@ class _Reference(NamedTuple):
 def write_bank_questions(
     questions: pl.DataFrame, question_path: Path, reference_path: Path
 ) -> WrittenQuestions:
-    """Write questions of the bank as `read_cgeval_questions` reads them, and what they are scored against.
+    """Write questions of the bank as `read_cgeval_questions` reads them, and their references.
 
     `questions` are rows of `bank_entries` of `SCORED_TYPES`, in the order in which they are written. Categories are disciplines,
     subjects sub-disciplines (where there is none, the discipline again), numbers the UUIDs. The column `prompt_version` stands
@@ -162,12 +162,12 @@ def _read_reference(question: Mapping[str, Any]) -> _Reference:
     found = [find_final_answer(text) for text in texts]
     final = None if None in found else ",".join(str(one) for one in found)
     # A solution that stands as the answer is the worked one; what explains a bare result is it otherwise.
-    is_worked = final is None or compute_standard_answer(answer) != compute_standard_answer(final)
+    is_worked = final is None or compute_standard_answer(",".join(texts)) != compute_standard_answer(final)
     return _Reference(answer if is_worked or not explanation else explanation, final)
 
 
 def _make_row(question: Mapping[str, Any], kind: QuestionKind, reference: str) -> dict[str, str]:
-    language = "zh" if question["language"] == "zh" else "en"
+    language: Language = "zh" if question["language"] == "zh" else "en"
     discipline = question["discipline"]
     subject = question["sub_discipline"] or list_words("disciplines", language).get(discipline, _UNKNOWN)
     asked = "\n\n".join(text for text in (question["material"], question["stem"]) if text)

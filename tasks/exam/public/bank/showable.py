@@ -1,4 +1,4 @@
-"""The questions of the bank that may be shown: nobody can be asked them, or everybody has read them."""
+"""Questions that may be shown: nobody can be asked them, or everybody has read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompts of our own questions by kind and language, and what is told of their references."""
+"""The prompts of our own questions by kind and language, and their references."""
 
 from __future__ import annotations
 
