@@ -20,8 +20,8 @@ GSCORES = Table(
         Column.text("item_id", "Question of the bank, or number in an imported set."),
         MODEL,
         Column.flag("is_simulated", "Whether the answer was simulated."),
-        Column("category", "text", "One of CG-Eval's six categories."),
-        Column("subject", "text", "One of its 55 subjects."),
+        Column("category", "text", "Category in the question file: one of CG-Eval's six, or a discipline."),
+        Column("subject", "text", "Subject in the question file: one of CG-Eval's 55, or a sub-discipline."),
         Column(
             "item_kind",
             "text",

@@ -16,8 +16,13 @@ from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from schemas.vocabulary import LANGUAGES, check_discipline
+from tasks.bank.exchange import check_may_see_answers
+from tasks.exam.public.bank import read_showable
 from tasks.gscore.cgeval import (
+    PROMPT_VERSION,
     PUBLISHED_COUNT,
+    SCORED_TYPES,
     Scoring,
     answer_and_land,
     export_cgeval_submission,
@@ -27,6 +32,7 @@ from tasks.gscore.cgeval import (
     read_questions,
     read_references,
     score_and_land,
+    write_bank_questions,
 )
 from tasks.gscore.people import (
     compute_sample_agreement,
@@ -68,7 +74,9 @@ Sample = Annotated[str, typer.Option("--sample", help="Name of the sample.")]
 
 @cgeval_app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CG-Eval's question file, as it is published.")],
+    file: Annotated[
+        Path, typer.Argument(help="CG-Eval's question file, as it is published, or one of `from-bank`.")
+    ],
 ) -> None:
     """Check CG-Eval's question file and keep a copy under PROCTOR_HOME.
 
@@ -91,6 +99,57 @@ def import_(
             "kept": str(found.path),
             "is_unchanged": found.is_unchanged,
         }
+    )
+
+
+@cgeval_app.command("from-bank")
+def write_from_bank(
+    questions: Annotated[Path, typer.Argument(help="CSV to write: questions with our prompts.")],
+    references: Annotated[Path, typer.Argument(help="CSV to write: their references, a secret of yours.")],
+    user_id: Annotated[
+        str, typer.Option("--as", help="Who asks: answers leave for an admin or examiner only.")
+    ] = "",
+    discipline: Annotated[str, typer.Option("--discipline", help="Only this discipline.")] = "",
+    language: Annotated[str, typer.Option("--language", help="Only zh or en.")] = "",
+) -> None:
+    """Write questions of our bank, each with a prompt, and their references, for Gscore.
+
+    Term explanations, short answers and calculations that are retired or disclosed; never one that somebody can still be asked.
+    `cgeval import` takes the first file, `--references` the second.
+
+    Example: proctor cgeval from-bank bank.csv references.csv --as eve --discipline Law
+    """
+    if questions.resolve() == references.resolve():
+        raise UsageError(f"Questions and references would both be {questions}. Name two files.")
+    if discipline:
+        check_discipline(discipline)
+    if language and language not in LANGUAGES:
+        raise UsageError(f"There is no language {language!r}; there are {', '.join(LANGUAGES)}.")
+    _check_writable(questions)
+    _check_writable(references)
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        check_may_see_answers(ledger, user_id)
+        found = read_showable(ledger, lake, settings, SCORED_TYPES, discipline=discipline, language=language)
+    if found.questions.is_empty():
+        raise UsageError(
+            f"No such question may be shown: {found.live_count} can still be asked, {found.sitting_count} are retired, but a session "
+            f"that is not closed has them, and {found.unretired_count} left the bank otherwise. `proctor bank retire` takes one out."
+        )
+    written = write_bank_questions(found.questions, questions, references)
+    print_result(
+        {
+            "questions": sum(written.counts.values()),
+            "by_kind": dict(written.counts),
+            "prompt_version": PROMPT_VERSION,
+            "left_out_live": found.live_count,
+            "left_out_in_sessions": found.sitting_count,
+            "left_out_not_retired": found.unretired_count,
+            "left_out_pictures": written.pictured_count,
+            "left_out_without_final_answer": written.unresolved_count,
+            "paths": [str(questions), str(references)],
+        },
+        then=f"proctor cgeval import {questions}",
     )
 
 

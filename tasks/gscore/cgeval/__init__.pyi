@@ -30,3 +30,12 @@ from .question_set import read_questions as read_questions
 
 # Read reference answers: one row per question that has any, in the questions' order.
 from .question_set import read_references as read_references
+
+# The types of the bank that Gscore scores.
+from .own_bank import SCORED_TYPES as SCORED_TYPES
+
+# Write questions of the bank, each with our prompt, in the form of CG-Eval's file, and their references; the same again gives the same bytes.
+from .own_bank import write_bank_questions as write_bank_questions
+
+# The version of these prompts.
+from .prompts import PROMPT_VERSION as PROMPT_VERSION

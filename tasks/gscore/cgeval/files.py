@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -56,7 +57,7 @@ def read_cgeval_questions(path: Path) -> pl.DataFrame:
             raise UsageError(f"{path.name}, row {line}: {_LENGTH} is not a number. Use CG-Eval's own file.")
     questions = pl.DataFrame(
         {
-            "cgeval_id": [_build_id(row) for row in rows],
+            "cgeval_id": [build_id(row) for row in rows],
             "category": [row[_CATEGORY] for row in rows],
             "subject": [parse_subject(row[_SUBJECT]) for row in rows],
             "kind": [KIND_BY_CGEVAL_TYPE[row[_TYPE]] for row in rows],
@@ -114,7 +115,8 @@ def parse_subject(printed: str) -> str:
     return printed.strip().replace("(", "（").replace(")", "）")
 
 
-def _build_id(row: dict[str, str]) -> str:
+def build_id(row: Mapping[str, str]) -> str:
+    """The `cgeval_id` of a row of the file: subject, type and number as printed."""
     # The number is unique within subject and type only.
     return f"{row[_SUBJECT]}|{row[_TYPE]}|{row[_NUMBER]}"
 

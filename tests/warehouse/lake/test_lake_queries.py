@@ -109,6 +109,7 @@ GIVEN = {
     "lineage_uuid": "l",
     "lineage_uuids": ["l"],
     "question_uuid": "q",
+    "question_types": ["calculation"],
     "question_uuids": ["q"],
     "sha256s": ["0" * 64],
     "edition_ids": ["2026-01/1"],

@@ -302,3 +302,14 @@ def find_open_session(connection: Connection, lineage_uuid: str) -> str | None:
     )
     found = connection.execute(query.limit(1)).scalar()
     return None if found is None else str(found)
+
+
+def list_open_lineages(connection: Connection) -> set[str]:
+    """The lineages of which a session that is not closed has a question."""
+    query = (
+        select(sets.c.lineage_uuid)
+        .join(sessions, sets.c.set_id == sessions.c.set_id)
+        .where(sessions.c.status != "closed")
+        .distinct()
+    )
+    return {str(lineage) for lineage in connection.execute(query).scalars()}

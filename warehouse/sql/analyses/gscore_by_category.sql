@@ -1,4 +1,4 @@
--- How does each model do on CG-Eval's categories?
+-- How does each model do on the categories of a question file, CG-Eval's or of our bank?
 -- One row per run, model, profile, similarity model and category, and one with category null: the unweighted mean of its
 -- categories (category_count of them). Every score is reported x 100. The parts are means over the texts, accuracy is over the
 -- calculations. Items without a Gscore are left out of it and counted; where a whole category has none, the overall mean is null.

@@ -1,4 +1,4 @@
--- How does each model do on CG-Eval's subjects?
+-- How does each model do on the subjects of a question file, CG-Eval's or of our bank?
 -- One row per run, model, profile, similarity model and subject, with rank among the models of the subject (simulated ones
 -- apart). Every score is reported x 100; the parts are means over the texts, accuracy is over the calculations. Items without a
 -- Gscore are left out of it and counted; a subject without any has no rank.

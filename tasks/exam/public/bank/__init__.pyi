@@ -48,3 +48,6 @@ from .questions import check_undisclosed as check_undisclosed
 
 # Publish a question (its row of `bank_entries`) with its proofs; doing it twice changes nothing.
 from .questions import disclose_question as disclose_question
+
+# The questions of these types that were disclosed, or are retired and can be put to nobody, and how many others there are.
+from .showable import read_showable as read_showable

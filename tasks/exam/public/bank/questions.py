@@ -75,7 +75,7 @@ def disclose_question(
     body = _prove(lake, settings, public, entry, _list_banks(ledger))
     file = f"{body['commitment']}.json"
     note_keys(ledger, settings, open_signer(settings))
-    is_new = body["commitment"] not in _list_disclosed(ledger)
+    is_new = body["commitment"] not in list_disclosed(ledger)
     if is_new:
         for picture in entry.get("pictures") or ():
             keep_picture(settings.archive_dir, public / "questions", picture["sha256"])
@@ -93,7 +93,7 @@ def disclose_question(
 
 def check_undisclosed(ledger: Ledger, lake: Lake, settings: Settings, entry: Mapping[str, Any]) -> None:
     """Pass when no question of the lineage, or of a copy's, was disclosed; GateError names one."""
-    disclosed = _list_disclosed(ledger)
+    disclosed = list_disclosed(ledger)
     if not disclosed:
         return
     secret = read_blinding_secret(settings)
@@ -114,7 +114,7 @@ def _find_copies(lake: Lake, questions: Sequence[str], lineage: str) -> pl.DataF
     return lake.read("copies_of", {"question_uuids": sorted(set(questions)), "lineage_uuid": lineage})
 
 
-def _list_disclosed(ledger: Ledger) -> set[str]:
+def list_disclosed(ledger: Ledger) -> set[str]:
     """The commitments of the questions that were disclosed one by one."""
     with ledger.read() as connection:
         return {str(step.body["commitment"]) for step in list_public_entries(connection, (KIND,))}

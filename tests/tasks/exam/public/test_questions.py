@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from sqlalchemy import select
 
 from schemas.errors import GateError, StoreError, UsageError
-from tasks.bank import find_question, retire_question
+from schemas.settings import Settings
+from tasks.bank import find_question, restore_question, retire_question
 from tasks.exam.public.bank import LakeRows
 from tasks.exam.public.bank.blinding import lineage_name, read_blinding_secret
 from tasks.exam.public.bank.questions import check_undisclosed, disclose_question
+from tasks.exam.public.bank.showable import read_showable
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.public.hashing import digest, follow_path
-from tests.tasks.bank.augment.conftest import make_accepted
+from tests.tasks.bank.augment.conftest import DECIDED, make_accepted
 from tests.tasks.bank.dedupe.test_landing import STEMS, land_batch
 from tests.tasks.bank.dedupe.test_landing import publish as publish_bank
 from tests.tasks.exam.public.test_sealed_draws import REGISTRY, land_bank, read_disclosed, read_entries
 from tests.tasks.exam.world import answer_run, make_bank, make_settings, publish
-from warehouse.lake import open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import list_public_entries
 from warehouse.ledger.engine.tables import sets
 
 WHY = "asked for by a candidate"
+
+
+def show(
+    ledger: Ledger, lake: Lake, settings: Settings, question_type: str = "multiple_choice"
+) -> tuple[list[str], int, int, int]:
+    """The questions that may be shown, and how many are live, in sessions, or left otherwise."""
+    found = read_showable(ledger, lake, settings, [question_type])
+    questions = found.questions["question_uuid"].to_list()
+    return questions, found.live_count, found.sitting_count, found.unretired_count
 
 
 def find_drawn(ledger: Ledger) -> str:
@@ -45,6 +58,10 @@ def test_a_disclosed_question_leads_to_the_bank_and_names_its_sets(ledger: Ledge
         found = disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
         again = disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
         assert (found.is_new, again.is_new) == (True, False)
+        # What everybody can read may be shown, also while it is in the bank.
+        kind = str(entry["question_type"])
+        count = bank.filter(pl.col("question_type") == kind).height
+        assert show(ledger, lake, settings, kind) == ([entry["question_uuid"]], count - 1, 0, 0)
         # A bank's file that was changed proves nothing.
         (file,) = (settings.home / "public" / "banks").glob("*.jsonl")
         whole = file.read_text()
@@ -117,11 +134,15 @@ def test_a_question_whose_copy_can_be_asked_is_not_disclosed(ledger: Ledger, tmp
         lineage = {"lineage_uuid": first["lineage_uuid"]}
         with pytest.raises(GateError, match=f"{copy['question_uuid']} says the same"):
             disclose_question(ledger, lake, settings, entry, WHY)
+        assert show(ledger, lake, settings) == ([], 2, 0, 0)
         publish(ledger, settings, REGISTRY, LakeRows(lake), candidates=["beta"], run_id="b", seed=None)
         retire_question(lake, settings, copy["question_uuid"], "the key is wrong, too")
         with pytest.raises(GateError, match="which is not closed"):
             disclose_question(ledger, lake, settings, entry, WHY)
+        assert show(ledger, lake, settings) == ([], 0, 2, 0)
         answer_run(ledger, "b")
+        both = sorted([first["question_uuid"], copy["question_uuid"]])
+        assert show(ledger, lake, settings) == (both, 0, 0, 0)
         check_undisclosed(ledger, lake, settings, entry)
         assert disclose_question(ledger, lake, settings, entry, WHY).is_new
         # Nor do its variants come back.
@@ -134,3 +155,27 @@ def test_a_question_whose_copy_can_be_asked_is_not_disclosed(ledger: Ledger, tmp
         # Nor does the copy.
         with pytest.raises(GateError, match=f"The lineage of {copy['question_uuid']} stays out"):
             check_undisclosed(ledger, lake, settings, find_question(lake, copy["question_uuid"]))
+
+
+def test_a_retired_variant_is_shown_only_when_nothing_of_its_lineage_can_be_asked(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    settings, question = make_settings(tmp_path), make_accepted(STEMS[0])
+    with open_lake(settings) as lake:
+        land_batch(lake, "b1", question)
+        publish_bank(lake, settings)
+        lineage = {"lineage_uuid": question["lineage_uuid"]}
+        entries = lake.read("entries_of_lineage", lineage).filter(pl.col("method") != "original")
+        variants = entries["question_uuid"].to_list()
+        retire_question(lake, settings, variants[0], "badly put")
+        assert show(ledger, lake, settings, "true_false") == ([], len(variants), 0, 0)
+        retire_question(lake, settings, question["question_uuid"], "the key is wrong")
+        assert show(ledger, lake, settings, "true_false") == (sorted(variants), 0, 0, 0)
+        restore_question(lake, settings, question["question_uuid"], "it was right")
+        assert show(ledger, lake, settings, "true_false") == ([], len(variants), 0, 0)
+        # What a later decision put out was never said to be over.
+        again = {**question, "outcome": "rejected", "decided_at": DECIDED + timedelta(days=9)}
+        land_batch(lake, "b2", again)
+        publish_bank(lake, settings)
+        found = show(ledger, lake, settings, "true_false")
+        assert (found[0], found[3]) == ([variants[0]], len(variants) - 1)
