@@ -134,10 +134,13 @@ def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, i
             f"(`proctor bank retire {question[:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
         )
     copies = _find_copies(lake, [question], lineage)
-    held = copies.filter("is_in_bank")["question_uuid"].to_list()
+    own = lake.read("entries_of_lineage", {"lineage_uuid": lineage}).filter(pl.col("until_version").is_null())
+    kin = own.filter(pl.col("question_uuid") != question)["question_uuid"].to_list()
+    held = kin or copies.filter("is_in_bank")["question_uuid"].to_list()
     if held and not is_leaked:
+        relation = "is of the same lineage as" if kin else "says the same as"
         raise GateError(
-            f"{held[0]} says the same as {question} and is in the bank: whoever reads the one could be asked the other. Retire it, too "
+            f"{held[0]} {relation} {question} and is in the bank: whoever reads the one could be asked the other. Retire it, too "
             f"(`proctor bank retire {held[0][:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
         )
     with ledger.read() as connection:

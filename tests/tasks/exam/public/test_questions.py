@@ -169,6 +169,8 @@ def test_a_retired_variant_is_shown_only_when_nothing_of_its_lineage_can_be_aske
         variants = entries["question_uuid"].to_list()
         retire_question(lake, settings, variants[0], "badly put")
         assert show(ledger, lake, settings, "true_false") == ([], len(variants), 0, 0)
+        with pytest.raises(GateError, match=f"is of the same lineage as {variants[0]} and is in the bank"):
+            disclose_question(ledger, lake, settings, find_question(lake, variants[0]), WHY)
         retire_question(lake, settings, question["question_uuid"], "the key is wrong")
         assert show(ledger, lake, settings, "true_false") == (sorted(variants), 0, 0, 0)
         restore_question(lake, settings, question["question_uuid"], "it was right")
