@@ -79,8 +79,9 @@ def remove_model(path: Path, name: str) -> None:
             )
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)
-        unused = _drop_unused(content, content["models"].pop(name))
-        _replace(path, _change(text, {("models", name): None} | unused))
+        changes: _Changes = {("models", name): None}
+        former = content["models"].pop(name)
+        _replace(path, _change(text, changes | _drop_unused(content, former)))
 
 
 def _drop_unused(content: Mapping[str, Any], former: Mapping[str, Any]) -> _Changes:
@@ -117,11 +118,10 @@ def _find_entries(text: str) -> dict[str, dict[str, tuple[int, int, int]]]:
     """
     root: Any = yaml.compose(text)
     # As it is written: a node has an alias in the place of what it means, and a block ends after the comments that follow it.
-    pieces = [
-        (event.start_mark.index, event.end_mark.index)
-        for event in yaml.parse(text)
-        if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)
+    events: list[Any] = [
+        event for event in yaml.parse(text) if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)
     ]
+    pieces = [(event.start_mark.index, event.end_mark.index) for event in events]
     keys = [(section.value, key) for section, value in root.value for key, _ in value.value]
     next_ones = sorted(key.start_mark.index for key in (*dict(root.value), *(key for _, key in keys)))
     places: dict[str, dict[str, tuple[int, int, int]]] = {}
