@@ -79,5 +79,5 @@ def _find_kind(duck_type: Any) -> pl.DataType | None:
 
 
 def _find_part(duck_type: Any) -> pl.DataType | None:
-    """The type of what stands within a list or a struct, where nulls in the place of 39 digits are not counted."""
+    """The type within a list or a struct, where nulls in the place of 39 digits are not seen."""
     return None if duck_type.id == "hugeint" else _find_kind(duck_type)
