@@ -194,7 +194,7 @@ def test_a_registry_in_braces_is_written_line_by_line(
 
 
 def test_entries_that_share_their_fields_are_told_apart(registry: Path) -> None:
-    """One that ended in an alias stayed where it was removed, and a new one came among the lines of its anchor."""
+    """What ended in an alias stayed when it was removed."""
     kept = (
         "# Top.\nproviders:\n  lab: {base_url: 'https://api.lab.example/v1'}\n"
         "organisations: {Lab: {aliases: [L]}}   # theirs\nmodels:\n"
