@@ -45,15 +45,20 @@ def fetch_few(result: duckdb.DuckDBPyConnection, spent_s: float = 0.0) -> pl.Dat
     """
     columns = result.description or []
     schema = {str(column[0]): _find_kind(column[1]) for column in columns}
-    if "pyarrow" in sys.modules or spent_s > DEAR_S or len(schema) < len(columns) or None in schema.values():
+    # Names that differ in case alone DuckDB numbers there.
+    is_named_apart = len({name.lower() for name in schema}) == len(columns)
+    if "pyarrow" in sys.modules or spent_s > DEAR_S or not is_named_apart or None in schema.values():
         return result.pl()
     rows = result.fetchmany(FEW + 1)
     if len(rows) > FEW:
         return None
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    # Polars takes an integer of 39 digits for null.
-    exact = [place for place, kind in enumerate(schema.values()) if isinstance(kind, pl.Decimal)]
-    is_lost = any(frame[:, place].null_count() > sum(row[place] is None for row in rows) for place in exact)
+    try:
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+    except (pl.exceptions.PolarsError, TypeError):  # in Python a day after the year 9999 is a text
+        return None
+    # Polars takes an integer of 39 digits for null, and a list with such a day.
+    nulls = enumerate(frame.null_count().row(0))
+    is_lost = any(count and count > sum(row[place] is None for row in rows) for place, count in nulls)
     return None if is_lost else frame
 
 
@@ -61,13 +66,18 @@ def _find_kind(duck_type: Any) -> pl.DataType | None:
     """The type of a column of such a frame; None where plain values would not say all of it."""
     match duck_type.id:
         case "list":
-            item = _find_kind(duck_type.children[0][1])
+            item = _find_part(duck_type.children[0][1])
             return None if item is None else pl.List(item)
         case "struct":
-            fields = [(name, _find_kind(kind)) for name, kind in duck_type.children]
+            fields = [(name, _find_part(kind)) for name, kind in duck_type.children]
             known = [pl.Field(name, kind) for name, kind in fields if kind is not None]
             return pl.Struct(known) if len(known) == len(fields) else None
         case "decimal":
             return pl.Decimal(*(size for _, size in duck_type.children))
         case name:
             return _KINDS.get(name)
+
+
+def _find_part(duck_type: Any) -> pl.DataType | None:
+    """The type within a list or a struct, where nulls in the place of 39 digits are not seen."""
+    return None if duck_type.id == "hugeint" else _find_kind(duck_type)

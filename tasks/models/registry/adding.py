@@ -5,7 +5,7 @@ The registry as a unit of a stage: closed as it is whenever models are called fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # What is written of a provider here; whatever else stands there is somebody's.
 _WRITTEN: Final = ("base_url", "key_variable", "key_command", "api", "is_simulated")
+# Section and name of an entry → its fields; null for one that goes.
+_Changes = dict[tuple[str, str], Mapping[str, Any] | None]
 # The unit's name, whatever the file is called.
 REGISTRY_UNIT: Final = "models.yaml"
 
@@ -55,12 +57,12 @@ def add_model(
                 f"{path}: {name} is registered otherwise. Give the new model another name; --again replaces the entry."
             )
         provider_name = provider_name or _name_provider(providers, str(entry["organisation"]))
+        changes: _Changes = {("models", name): {"provider": provider_name, **entry}}
         if provider_name not in providers:
-            text = _put_entry(text, "providers", provider_name, provider)
-        text = _put_entry(text, "models", name, {"provider": provider_name, **entry})
-        if name in models and (unused := _find_unused(text, models[name])):
-            text = _cut_entry(text, "providers", unused)
-        return _replace(path, text).get(name)
+            changes["providers", provider_name] = providers[provider_name] = dict(provider)
+        former = models.get(name, {})
+        models[name] = changes["models", name]
+        return _replace(path, _change(text, changes | _drop_unused(content, former))).get(name)
 
 
 def remove_model(path: Path, name: str) -> None:
@@ -78,76 +80,73 @@ def remove_model(path: Path, name: str) -> None:
                 "(`proctor models add`), or correct this one (`--again`)."
             )
         text = path.read_text(encoding="utf-8")
-        former = yaml.safe_load(text)["models"][name]
-        text = _cut_entry(text, "models", name)
-        if unused := _find_unused(text, former):
-            text = _cut_entry(text, "providers", unused)
-        _replace(path, text)
+        content = yaml.safe_load(text)
+        changes: _Changes = {("models", name): None}
+        former = content["models"].pop(name)
+        _replace(path, _change(text, changes | _drop_unused(content, former)))
 
 
-def _find_unused(text: str, former: Mapping[str, Any]) -> str | None:
-    """A former entry's provider where no model uses it and nobody gave it limits."""
-    content = yaml.safe_load(text)
+def _drop_unused(content: Mapping[str, Any], former: Mapping[str, Any]) -> _Changes:
+    """That a former entry's provider goes, where no model uses it and nobody gave it limits."""
     name, providers = former.get("provider"), content["providers"]
     is_used = any(model.get("provider") == name for model in content["models"].values())
     # The registry wants one, so that the last stays.
     is_ours = len(providers) > 1 and set(providers.get(name, ("",))) <= set(_WRITTEN)
-    return name if is_ours and not is_used else None
+    return {("providers", str(name)): None} if is_ours and not is_used else {}
 
 
-def _put_entry(text: str, section: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with this entry, in the place of the one of that name or after the last."""
-    text = _unfold(text)
-    places = _find_entries(text, section)
-    *_, (_, last, column) = places.values()
-    start, end, _ = places.get(name, (last, last, column))
-    lines = _write({name: dict(entry)}).splitlines(keepends=True)
-    before = text[:start] if not start or text[:start].endswith("\n") else f"{text[:start]}\n"
-    return before + "".join(" " * column + line for line in lines) + text[end:]
+def _change(text: str, changes: _Changes) -> str:
+    """The text with these entries in the places of those of their names, or after the last.
+
+    Without those that are null; all else as it is.
+    """
+    text = _unfold(text if text.endswith("\n") else f"{text}\n", {section for section, _ in changes})
+    found = _find_entries(text)
+    edits = []
+    for (section, name), entry in changes.items():
+        *_, (_, last, column) = found[section].values()
+        start, end, _ = found[section].get(name, (last, last, column))
+        lines = [] if entry is None else _write({name: dict(entry)}).splitlines(keepends=True)
+        edits.append((start, end, "".join(" " * column + line for line in lines)))
+    for start, end, written in sorted(edits, reverse=True):
+        text = text[:start] + written + text[end:]
+    return text
 
 
-def _cut_entry(text: str, section: str, name: str) -> str:
-    """The text without this entry; all else as it is."""
-    text = _unfold(text)
-    start, end, _ = _find_entries(text, section)[name]
-    return text[:start] + text[end:]
-
-
-def _find_entries(text: str, section: str) -> dict[str, tuple[int, int, int]]:
-    """Name of each entry → where its lines begin and end, and its column.
+def _find_entries(text: str) -> dict[str, dict[str, tuple[int, int, int]]]:
+    """Name of each entry by section → where its lines begin and end, and its column.
 
     Comments after an entry are not its own.
     """
-    places = {}
-    for key, value in _read_sections(text)[section].value:
-        end = text.find("\n", len(text[: _find_end(key, value)].rstrip()))
+    root: Any = yaml.compose(text)
+    # As it is written: a node has an alias in the place of what it means, and a block ends after the comments that follow it.
+    events: list[Any] = [
+        event for event in yaml.parse(text) if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)
+    ]
+    pieces = [(event.start_mark.index, event.end_mark.index) for event in events]
+    keys = [(section.value, key) for section, value in root.value for key, _ in value.value]
+    next_ones = sorted(key.start_mark.index for key in (*dict(root.value), *(key for _, key in keys)))
+    places: dict[str, dict[str, tuple[int, int, int]]] = {}
+    for section, key in keys:
         mark = key.start_mark
-        places[key.value] = (mark.index - mark.column, end + 1 or len(text), mark.column)
+        until = min((one for one in next_ones if one > mark.index), default=len(text))
+        last = max(end for start, end in pieces if mark.index <= start < until and start < end)
+        end = text.find("\n", len(text[:last].rstrip())) + 1
+        places.setdefault(section, {})[key.value] = mark.index - mark.column, end, mark.column
     return places
 
 
-def _find_end(key: yaml.Node, value: yaml.Node) -> int:
-    """Where the last text of an entry ends.
-
-    The mark of a block would lie after the comments that follow it.
-    """
-    if isinstance(value, yaml.CollectionNode) and not value.flow_style and value.value:
-        last = value.value[-1]
-        return _find_end(*last) if isinstance(value, yaml.MappingNode) else _find_end(key, last)
-    # An alias has the place of what it means.
-    return int(max(key.end_mark.index, value.end_mark.index))
-
-
-def _unfold(text: str) -> str:
-    """The text with a line for each entry, where it was written in braces."""
+def _unfold(text: str, sections: Collection[str]) -> str:
+    """The text with a line for each entry of these sections, where they were written in braces."""
     root: Any = yaml.compose(text)
-    folded = root.flow_style or any(value.flow_style for value in _read_sections(text).values())
-    return _write(yaml.safe_load(text)) if folded else text
-
-
-def _read_sections(text: str) -> dict[str, Any]:
-    root: Any = yaml.compose(text)
-    return {key.value: value for key, value in root.value}
+    content = yaml.safe_load(text)
+    if root.flow_style:
+        return _write(content)
+    for key, value in reversed(root.value):
+        if key.value in sections and value.flow_style:
+            end = text.find("\n", value.end_mark.index) + 1
+            text = text[: key.start_mark.index] + _write({key.value: content[key.value]}) + text[end:]
+    return text
 
 
 def _write(content: Mapping[str, Any]) -> str:
@@ -161,7 +160,7 @@ def _replace(path: Path, text: str) -> Registry:
         try:
             return read_registry(draft)
         except RegistryError as error:
-            raise RegistryError(str(error).replace(str(draft), str(path))) from None
+            raise RegistryError(f"{str(error).replace(str(draft), str(path))} Nothing was changed.") from None
 
 
 def _find_provider(providers: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:

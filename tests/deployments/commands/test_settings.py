@@ -193,6 +193,26 @@ def test_a_registry_in_braces_is_written_line_by_line(
     assert yaml.safe_load(registry.read_text()) == former
 
 
+def test_entries_that_share_their_fields_are_told_apart(registry: Path) -> None:
+    """What ended in an alias stayed when it was removed."""
+    kept = (
+        "# Top.\nproviders:\n  lab: {base_url: 'https://api.lab.example/v1'}\n"
+        "organisations: {Lab: {aliases: [L]}}   # theirs\nmodels:\n"
+        "  lab-1:\n    provider: lab\n    organisation: Lab\n    parameters: &same\n      temperature: 0\n"
+    )
+    other = "  lab-2:\n    provider: lab\n    organisation: Lab\n    parameters: *same\n"
+    end = "  # after lab-2\n"
+    registry.write_text(kept + other + end)
+    add_model(registry, "own-1", ENTRY, {"base_url": "https://api.lab.example/v1"})
+    assert registry.read_text().startswith(f"{kept}{other}  own-1:\n    provider: lab\n")
+    remove_model(registry, "own-1")
+    assert registry.read_text() == kept + other + end
+    with pytest.raises(RegistryError, match=r"undefined alias 'same'.* Nothing was changed\."):
+        remove_model(registry, "lab-1")
+    remove_model(registry, "lab-2")
+    assert registry.read_text() == kept + end
+
+
 def test_a_model_that_sees_is_added_by_command(folder: Path) -> None:
     at = ("--url", "http://127.0.0.1:9/v1", "--organisation", "Me")
     assert invoke(HOME, "init").exit_code == 0

@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -680,16 +681,30 @@ def test_many_rows_and_other_types_come_by_pyarrow(empty_lake: Lake, monkeypatch
     assert few is not None
     assert few["n"].to_list() == list(range(FEW))
     many = f"FROM range({FEW + 1}) AS t(n)"
-    assert (fetch(many), fetch("SELECT 2::HUGEINT ** 100, -170141183460469231731687303715884105727")) == (
-        None,
-        None,
-    )
+    huge = "-170141183460469231731687303715884105727"
+    for lossy in (
+        many,
+        f"SELECT 2::HUGEINT ** 100, {huge}",
+        "SELECT DATE '20000-01-01'",
+        "SELECT [DATE '20000-01-01']",
+        "SELECT TIMESTAMPTZ '0044-03-15 (BC) 12:00:00+00'",
+    ):
+        assert fetch(lossy) is None, lossy
     for found in (empty_lake.query(many), fetch(many, DEAR_S + 0.1)):
         assert found is not None
         assert found["n"].to_list() == list(range(FEW + 1))
-    other = fetch("SELECT MAP {'a': 1} AS counts, 1 AS number")
-    assert other is not None
-    assert other.rows() == [({"a": 1}, 1)]
+    for sql, columns, row in (
+        ("SELECT MAP {'a': 1} AS counts, 1 AS number", ["counts", "number"], ({"a": 1}, 1)),
+        (
+            f"SELECT [{{'sum': {huge}}}] AS sums",
+            ["sums"],
+            ([{"sum": Decimal("-1.7014118346046923173168730371588410573E+38")}],),
+        ),
+        ("SELECT 1 AS a, 2 AS A", ["a", "A_1"], (1, 2)),
+    ):
+        other = fetch(sql)
+        assert other is not None
+        assert (other.columns, other.rows()) == (columns, [row])
 
 
 def test_the_lake_keeps_every_type_of_the_contract(empty_lake: Lake) -> None:
