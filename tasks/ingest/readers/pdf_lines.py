@@ -250,11 +250,9 @@ def mark_wraps(pages: list[Page]) -> None:
         rows = [row for row in page.rows if not row.is_furniture]
         border = _find_border(rows, page.width) if len(rows) > 8 else None
         left = min((row.left for row in rows), default=0.0)
-        usual = _find_usual_gap(rows)
         for row, following in pairwise(rows):
             edge = _column_edge(row, page, border, edges)
-            most = max(1.6 * row.size, usual)
-            is_next = following.top < row.top + row.size * 0.3 and row.bottom - following.top < most
+            is_next = following.top < row.top + row.size * 0.3 and row.bottom - following.top < row.size * 1.6
             is_wide = border is not None or row.right - row.left > 0.5 * (edge - left)
             is_full = row.right + first_word_width(following) > edge - 0.5 * row.size
             row.wraps = (
@@ -265,18 +263,6 @@ def mark_wraps(pages: list[Page]) -> None:
                 and not starts_anew(following.text)
                 and not (IMAGE in row.text and _LETTERS.fullmatch(PICTURE_MARK.sub("", row.text)))
             )
-
-
-def _find_usual_gap(rows: list[Row]) -> float:
-    """A little more than what lies between lines of one paragraph; 0 where too few rows say it.
-
-    Of a page that is set two lines apart all of them are.
-    """
-    gaps = sorted(gap for row, following in pairwise(rows) if (gap := row.bottom - following.top) > 0)
-    return 1.1 * gaps[len(gaps) // 5] if len(gaps) >= _LEAST_GAPS else 0.0
-
-
-_LEAST_GAPS = 8
 
 
 def _find_border(rows: list[Row], width: float) -> float | None:

@@ -711,26 +711,3 @@ def test_the_score_box_beside_a_heading_is_no_blank() -> None:
     shown = [" ".join(line.split()) for line in body(make_pdf([rows], lines=[[*level, *upright]]))]
     assert any(line.endswith("III. Problems (15 marks)") for line in shown), shown
     assert not any("__" in line and "III" in line for line in shown), shown
-
-
-def test_lines_of_a_page_that_is_set_two_apart_go_on() -> None:
-    rows: list[tuple[float, float, str]] = []
-    for place in range(6):
-        y = 780 - 62 * place
-        rows.append(
-            (60, y, f"{place + 1}. What stands on rock number {place + 1} and shows the ships at night how")
-        )
-        rows.append((50, y - 31, "far they are from it?"))
-    lines = read_pdf(make_pdf([rows]))[0].lines
-    assert [line.kind for line in lines] == ["wrapped", "body"] * 6
-    # Where lines of a paragraph are close, what stands apart is another paragraph.
-    near = [
-        row
-        for place in range(6)
-        for row in (
-            (60, 780 - 62 * place, rows[2 * place][2]),
-            (50, 766 - 62 * place, "far they are from it?"),
-        )
-    ]
-    lines = read_pdf(make_pdf([near]))[0].lines
-    assert [line.kind for line in lines] == ["wrapped", "body"] * 6
