@@ -47,8 +47,9 @@ def test_a_plan_tells_the_chance_level_of_its_sets_and_keeps_it(ledger: Ledger, 
 def test_keys_that_lie_evenly_are_not_called_uneven(ledger: Ledger, tmp_path: Path) -> None:
     # Statements alone, drawn with equal probability of either truth.
     bank = make_bank(60, variants=2, has_keys=True).filter(pl.col("question_type") == "true_false")
-    plan = plan_wished(
-        ledger, make_settings(tmp_path, set_size=90, lasting_sets=1), REGISTRY, bank, seed="even"
-    )
-    (found,) = plan.keys
-    assert (found.uneven, sum(found.counts.values())) == ((), 90)
+    settings = make_settings(tmp_path, set_size=90, lasting_sets=1)
+    plans = [plan_wished(ledger, settings, REGISTRY, bank, seed=f"even {number}") for number in range(5)]
+    found = [keys for plan in plans for keys in plan.keys]
+    assert [sum(keys.counts.values()) for keys in found] == [90] * 5
+    # The home's secret is new each time: one draw in a hundred lies unevenly by chance.
+    assert sum(bool(keys.uneven) for keys in found) <= 2
