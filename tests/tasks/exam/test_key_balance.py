@@ -51,5 +51,5 @@ def test_keys_that_lie_evenly_are_not_called_uneven(ledger: Ledger, tmp_path: Pa
     plans = [plan_wished(ledger, settings, REGISTRY, bank, seed=f"even {number}") for number in range(5)]
     found = [keys for plan in plans for keys in plan.keys]
     assert [sum(keys.counts.values()) for keys in found] == [90] * 5
-    # The home's secret is new each time: one draw in a hundred lies unevenly by chance.
+    # The home's secret is new each time: a draw in some hundred lies unevenly by chance.
     assert sum(bool(keys.uneven) for keys in found) <= 2
