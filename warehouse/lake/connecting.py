@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import time
+import tempfile
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -62,7 +62,7 @@ def remove_spill_folders(home: Path) -> None:
     """
     for folder in (home / "duckdb").glob("spill-*"):
         number, _, place = folder.name.removeprefix("spill-").partition("-")
-        is_ours = place.partition("-")[0] == _name_place() and number.isdigit()
+        is_ours = place.partition("-")[0] == _name_place() and number.isdecimal()
         if is_dead(name_host(), int(number)) if is_ours else _is_quiet(folder):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -73,9 +73,10 @@ def _name_place() -> str:
 
 
 def _is_quiet(folder: Path) -> bool:
-    # What is gone meanwhile is nobody's to remove.
-    with suppress(OSError):
-        return max(one.stat().st_mtime for one in (folder, *folder.iterdir())) < time.time() - _QUIET_S
+    # What is gone meanwhile is nobody's to remove. The disk's own clock says how old it is: one ahead of it would sweep what is in use.
+    with suppress(OSError), tempfile.TemporaryFile(dir=folder.parent) as mark:
+        now = os.fstat(mark.fileno()).st_mtime
+        return max(one.stat().st_mtime for one in (folder, *folder.iterdir())) < now - _QUIET_S
     return False
 
 

@@ -19,6 +19,7 @@ DRAFT: Final = ".draft"
 # Those of `writing_whole`: other programs have hidden files in a user's folder, too.
 _DRAFTS: Final = re.compile(r"\..*\.[0-9a-f]{8}\.draft", re.DOTALL)
 _LEFT_S: Final = 3600
+_swept: Final[set[tuple[Path, re.Pattern[str]]]] = set()
 # What whoever asked for a file may show to others, as the user's mask has it; else it is for its owner alone.
 SHARED: Final = 0o666
 # What a write, which knows no name, says of the disk under it.
@@ -80,7 +81,13 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
 
 
 def sweep_drafts(folder: Path, now: float, named: re.Pattern[str] = _DRAFTS) -> None:
-    """Remove the drafts that killed processes left, once nobody can be writing them any more."""
+    """Remove the drafts that killed processes left, once nobody can be writing them any more.
+
+    A folder is looked at once in a process: a backup writes thousands of files into one.
+    """
+    if (sought := (folder.absolute(), named)) in _swept:
+        return
+    _swept.add(sought)
     # Who may write into a folder may not be one who may read it, and a draft may be gone meanwhile.
     with suppress(OSError):
         for draft in [path for path in folder.iterdir() if named.fullmatch(path.name)]:

@@ -235,16 +235,11 @@ def find_region(
     for index in marks:
         if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
             continue
-        if announced.opens(index):
-            said = pieces[index].text.strip()
-            alike = [mark for mark in marks if pieces[mark].text.strip() == said]
-            # `正确答案：` below every question of a section, above whatever the answer looks like
-            if len(alike) < _LEAST_ALIKE or shown.do_most_open(announced, alike):
-                return index
+        if announced.opens(index) and shown.do_alike_open(announced, pieces[index].text.strip()):
+            return index
     return None
 
 
-_LEAST_ALIKE = 5
 _LEAST_ANSWERED = 3
 
 
@@ -407,6 +402,8 @@ class _Announced:
 
 # So many of the lines that announce answers show whether most of them open a part.
 _MOST_SHOWN, _LEAST_OPEN = 40, 0.6
+# Fewer of the same words are no habit of a paper, and about so many show it.
+_LEAST_ALIKE, _SOME_ALIKE = 5, 10
 
 
 class _Shown:
@@ -418,6 +415,18 @@ class _Shown:
 
     def __init__(self) -> None:
         self._opens: dict[int, bool] = {}
+        self._said: dict[str, bool] = {}
+
+    def do_alike_open(self, announced: _Announced, said: str) -> bool:
+        """Whether lines of these words may open a part; asked once: they mean the same in all.
+
+        `正确答案：` stands below every question of a section, above whatever the answer looks like.
+        """
+        if said not in self._said:
+            alike = [mark for mark in announced.marks if announced.pieces[mark].text.strip() == said]
+            some = alike[:: len(alike) // _SOME_ALIKE + 1]
+            self._said[said] = len(alike) < _LEAST_ALIKE or self.do_most_open(announced, some)
+        return self._said[said]
 
     def do_most_open(self, announced: _Announced, marks: Sequence[int]) -> bool:
         """Of these, in what is left of the paper."""
