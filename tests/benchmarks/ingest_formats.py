@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,42 +38,56 @@ def main(arguments: Sequence[str] = ()) -> None:
     chosen = parser.parse_args(arguments)
     shown = chosen.show.lower()
     papers = sorted(
-        path for folder in chosen.folders for path in folder.rglob("*.doc*") if shown in path.name.lower()
+        path
+        for folder in chosen.folders
+        for path in folder.rglob("*")
+        if path.suffix in (".doc", ".docx") and shown in path.name.lower()
     )
+    alike = total = 0
     with tempfile.TemporaryDirectory(prefix="ingest-formats-") as made:
-        pairs = [(paper, found) for paper in papers if (found := print_paper(paper, Path(made))) is not None]
+        pairs = print_papers(papers, Path(made))
         # A process is given up after some papers: it keeps what it has learned of each.
         with multiprocessing.get_context("fork").Pool(_READERS, maxtasksperchild=8) as pool:
-            read = pool.starmap(_read_both, pairs, chunksize=1)
-    alike = total = 0
-    for (paper, _), (first, second) in zip(pairs, read, strict=True):
-        stems = {_fold(question["stem"]) for question in second}
-        whole = {_name(question) for question in second}
-        same = sum(_name(question) in whole for question in first)
-        kept = sum(_fold(question["stem"]) in stems for question in first)
-        print(f"{paper.name[:50]:50} Word {len(first):4}  PDF {len(second):4}  stems {kept:4}  all {same:4}")
-        alike, total = alike + same, total + max(len(first), len(second))
-        for side, own, other in (("Word", first, second), ("PDF", second, first)) if shown else ():
-            known = {_name(question) for question in other}
-            for question in (one for one in own if _name(one) not in known):
-                options = [option["text"][:20] for option in question["options"] or ()]
-                print(
-                    f"  {side} {question['number_label']} {question['stem'][:200]!r} {options} {question['answer']}"
-                )
+            for (paper, _), (first, second) in zip(pairs, pool.imap(_read_both, pairs), strict=True):
+                alike += _compare(paper, first, second, is_shown=bool(shown))
+                total += max(len(first), len(second))
     print(f"{alike} of {total} alike")
 
 
-def print_paper(paper: Path, folder: Path) -> Path | None:
-    """The paper as a PDF in a folder of its own below this one; None where it cannot be printed."""
-    own = Path(tempfile.mkdtemp(dir=folder))
+def print_papers(papers: Sequence[Path], folder: Path) -> list[tuple[Path, Path]]:
+    """Each paper with its PDF, of those that can be printed; in the folder for as long as it is there."""
+    copies = {paper: folder / f"{number}{paper.suffix}" for number, paper in enumerate(papers)}
+    for paper, copy in copies.items():
+        shutil.copyfile(paper, copy)
     profile = f"-env:UserInstallation=file://{folder}/profile"
-    command = ["soffice", "--headless", profile, "--convert-to", "pdf", "--outdir", str(own), str(paper)]
-    subprocess.run(command, check=False, capture_output=True, timeout=300)
-    return next(own.glob("*.pdf"), None)
+    command = ["soffice", "--headless", profile, "--convert-to", "pdf", "--outdir", str(folder)]
+    subprocess.run([*command, *map(str, copies.values())], check=True, capture_output=True)
+    printed = ((paper, copy.with_suffix(".pdf")) for paper, copy in copies.items())
+    return [(paper, copy) for paper, copy in printed if copy.exists()]
 
 
-def _read_both(paper: Path, printed: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    return read_within(paper)["questions"], read_within(printed)["questions"]
+def _compare(
+    paper: Path, first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]], *, is_shown: bool
+) -> int:
+    """Print what is alike, and what is not if `is_shown`; how many questions are."""
+    stems, whole = {_fold(question["stem"]) for question in second}, set(map(_name, second))
+    same = sum(_name(question) in whole for question in first)
+    kept = sum(_fold(question["stem"]) in stems for question in first)
+    line = f"{paper.name[:50]:50} Word {len(first):4}  PDF {len(second):4}  stems {kept:4}  all {same:4}"
+    print(line, flush=True)
+    for side, own, other in (("Word", first, second), ("PDF", second, first)) if is_shown else ():
+        known = set(map(_name, other))
+        for question in (one for one in own if _name(one) not in known):
+            options = [option["text"][:20] for option in question["options"] or ()]
+            print(
+                f"  {side} {question['number_label']} {question['stem'][:200]!r} {options} {question['answer']}"
+            )
+    return same
+
+
+def _read_both(pair: tuple[Path, Path]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    first, second = (read_within(path)["questions"] for path in pair)
+    return first, second
 
 
 def _fold(text: str | None) -> str:
