@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import NamedTuple
 
 from schemas import patterns as re
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction
@@ -240,29 +242,93 @@ def is_page_number(text: str, number: int, count: int) -> bool:
 
 
 def mark_wraps(pages: list[Page]) -> None:
-    """Mark the rows after which the next row's first word had no room any more."""
+    """Mark the rows after which the next row's first word had no room any more.
+
+    The next row stands below, or at the head of the next column or page.
+    """
     edges: dict[float, float] = {}
     for page in pages:
         widest = sorted(row.right for row in page.rows if not row.is_furniture)[-2:]
         if widest:
             edges[page.width] = max(edges.get(page.width, 0.0), widest[0])
-    for page in pages:
+    leading = 0.0
+    last: _Place | None = None
+    for number, page in enumerate(pages):
         rows = [row for row in page.rows if not row.is_furniture]
+        if not rows:
+            continue
         border = _find_border(rows, page.width) if len(rows) > 8 else None
-        left = min((row.left for row in rows), default=0.0)
-        for row, following in pairwise(rows):
-            edge = _column_edge(row, page, border, edges)
-            is_next = following.top < row.top + row.size * 0.3 and row.bottom - following.top < row.size * 1.6
-            is_wide = border is not None or row.right - row.left > 0.5 * (edge - left)
-            is_full = row.right + first_word_width(following) > edge - 0.5 * row.size
-            row.wraps = (
-                is_wide
-                and is_full
-                and is_next
-                and following.left < row.left + 4 * row.size
-                and not starts_anew(following.text)
-                and not (IMAGE in row.text and _LETTERS.fullmatch(PICTURE_MARK.sub("", row.text)))
-            )
+        lefts = {
+            is_second: min((row.left for row in rows if _is_beyond(row, border) is is_second), default=0.0)
+            for is_second in (False, True)
+        }
+        foot, head = min(row.bottom for row in rows), max(row.top for row in rows)
+        leading = _find_leading(rows) or leading
+        for row in rows:
+            left, edge = lefts[_is_beyond(row, border)], _column_edge(row, page, border, edges)
+            is_foot, is_head = row.bottom < foot + 2 * row.size, row.top > head - row.size
+            place = _Place(row, number, left, edge, border is not None, is_foot, is_head)
+            if last is not None:
+                last.row.wraps = _is_next(last, place, leading) and _runs_over(last, place)
+            last = place
+
+
+class _Place(NamedTuple):
+    """A row on its page: where its column begins and ends, in points."""
+
+    row: Row
+    page: int
+    left: float
+    edge: float
+    is_column: bool
+    is_foot: bool
+    is_head: bool
+
+
+def _is_beyond(row: Row, border: float | None) -> bool:
+    return border is not None and row.left > border - 10
+
+
+def _is_next(place: _Place, following: _Place, leading: float) -> bool:
+    """Whether one row stands right below the other, or at the head of the next column or page."""
+    row, other = place.row, following.row
+    is_picture = IMAGE in other.text and not PICTURE_MARK.sub("", other.text).strip()
+    indent = other.left - row.left
+    if place.page == following.page and other.top < row.top + row.size * 0.3:
+        limit = max(row.size * _NEAR, 0.0 if is_picture else leading)
+        return row.bottom - other.top < limit and indent < _INDENT * row.size
+    is_alike = row.is_bold == other.is_bold and abs(row.size - other.size) < _ALIKE * row.size
+    is_within = min(indent, indent + place.left - following.left) < _INDENT * row.size
+    return place.is_foot and following.is_head and is_within and is_alike and not is_picture
+
+
+def _runs_over(place: _Place, following: _Place) -> bool:
+    """Whether the first word of the following row had no room any more, and begins nothing."""
+    row = place.row
+    is_wide = place.is_column or row.right - row.left > 0.5 * (place.edge - place.left)
+    is_full = row.right + first_word_width(following.row) > place.edge - 0.5 * row.size
+    return (
+        is_wide
+        and is_full
+        and not starts_anew(following.row.text)
+        and not (IMAGE in row.text and _LETTERS.fullmatch(PICTURE_MARK.sub("", row.text)))
+    )
+
+
+def _find_leading(rows: Sequence[Row]) -> float:
+    """How far a row may stand from the next, in points, on a page whose lines are set apart; 0 if it is short.
+
+    Nearly all rows stand at least so far apart: where paragraphs alone do, lines within them are nearer.
+    """
+    gaps = sorted(
+        row.bottom - following.top for row, following in pairwise(rows) if following.top < row.bottom
+    )
+    return gaps[len(gaps) // 10] * 1.1 if len(gaps) >= _LEAST_GAPS else 0.0
+
+
+# In heights of a row: how far below the next one is near, how far it may be set in, and by what two of one print differ.
+_NEAR, _INDENT, _ALIKE = 1.6, 4.0, 0.3
+_LEAST_GAPS = 8
 
 
 def _find_border(rows: list[Row], width: float) -> float | None:

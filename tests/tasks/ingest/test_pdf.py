@@ -212,6 +212,55 @@ def test_a_sentence_that_fills_the_line_runs_on_in_the_next(tmp_path: Path) -> N
     assert parsed.document["page_count"] == 1
 
 
+@pytest.mark.parametrize(
+    ("leading", "columns"), [(15, 1), (31, 1), (31, 2), (15, 2)], ids=["near", "apart", "apart-2", "near-2"]
+)
+def test_a_sentence_runs_on_below_and_at_the_head_of_the_next_column_or_page(
+    leading: int, columns: int
+) -> None:
+    """Whether lines are set apart is told by the page, where nothing stands nearer."""
+    # 15 characters of 11 points fill a column: each question takes two lines.
+    count = 9
+    lines = []
+    for number in range(1, 2 * count):
+        lines += [
+            f"{number:02}．请说明管理学中的{'甲乙丙丁戊己庚辛壬癸'[number % 10]}类决策",
+            "有哪些特点和要求",
+        ]
+    # The first page begins with a line alone, so that the last question of every column goes on in the next.
+    lines = ["管理学期末考试", *lines]
+    pages = []
+    for first in range(0, len(lines), count * columns):
+        part = lines[first : first + count * columns]
+        pages.append(
+            [
+                (50 + place // count * 240, 740 - place % count * leading, text)
+                for place, text in enumerate(part)
+            ]
+        )
+    extraction, _ = read_pdf(make_pdf(pages))
+    read = [line for line in extraction.lines if line.kind != "furniture"]
+    assert [line.text for line in read] == lines
+    assert [line.text for line in read if line.kind == "wrapped"] == lines[1::2]
+
+
+def test_a_paragraph_that_stands_apart_does_not_go_on_where_lines_of_one_are_near() -> None:
+    texts = [
+        "1．请说明管理学中的甲类决策",
+        "有哪些特点和有哪些要求吗呢呢",
+        "以上都要作答",
+        "写在纸上",
+        "字迹清楚",
+    ]
+    page = [
+        (50.0, 780.0 - 150 * group - below, text)
+        for group in range(4)
+        for below, text in zip((0, 15, 46, 77, 108), texts, strict=True)
+    ]
+    extraction, _ = read_pdf(make_pdf([page]))
+    assert [line.text for line in extraction.lines if line.kind == "wrapped"] == [texts[0]] * 4
+
+
 def test_pages_without_text_are_reported_when_ocr_is_off(tmp_path: Path) -> None:
     parsed = parse_document(write(tmp_path, "scan.pdf", make_scan(["1. 甲"])), OPTIONS)
     assert (parsed.document["status"], parsed.document["question_count"]) == ("needs_ocr", 0)
