@@ -30,6 +30,8 @@ _LISTED = re.compile(
     r"(?:(?<![\w.])\d{1,3}\s?[.:、)）-]?\s?(?:[A-Ha-h]|[TF])(?![\w'’]|\s?[.．、:：)）])[^\n\d]{0,30}){3}",
     re.ASCII,
 )
+# So long may the letter of an option be, and so much of a longer text must stand out.
+_LABEL, _LEAST_SHOWN = 2, 8
 # one such line is an accident
 _LEAST_KEYED = 2
 
@@ -69,22 +71,32 @@ def shows_answers(text: str, questions: Sequence[Mapping[str, Any]], lines: Sequ
 
 
 def _stand_out(questions: Sequence[Mapping[str, Any]], lines: Sequence[Line], starts: Sequence[int]) -> int:
-    """In how many questions some options stand out, or, without any, some line below the first."""
+    """In how many questions up to half of the options stand out, or, without any, some line below the first.
+
+    Bold print alone heads and names what is below free questions.
+    """
     found = 0
     for row in questions:
         if row["text_start"] is None or row["text_end"] is None:
             continue
         own = lines[bisect_right(starts, row["text_start"]) - 1 : bisect_left(starts, row["text_end"])]
+        options = [_fold(option["text"]) for option in row["options"]]
         marked = [
             _fold(line.text[first:last])
             for line in own
             for first, last, kind in line.emphasis
-            if kind in KINDS
+            if kind in KINDS and (options or kind != "bold")
         ]
-        texts = [_fold(option["text"]) for option in row["options"]] or [_fold(line.text) for line in own[1:]]
-        shown = sum(any(text and text in one for one in marked) for text in texts) if marked else 0
-        found += 0 < shown < len(texts)
+        texts = options or [_fold(line.text) for line in own[1:]]
+        shown = sum(any(text and _begins(one, text) for one in marked) for text in texts) if marked else 0
+        found += 0 < shown <= (len(texts) / 2 if options else len(texts) - 1)
     return found
+
+
+def _begins(stretch: str, text: str) -> bool:
+    """Whether a stretch is the text or its first line, give or take the letter before it."""
+    least = min(len(text), _LEAST_SHOWN)
+    return any(len(stretch) - cut >= least and text.startswith(stretch[cut:]) for cut in range(_LABEL + 1))
 
 
 _SIGNS = re.compile(r"[\W_]+")

@@ -34,6 +34,7 @@ from tasks.ingest.readers.pdf_pages import (
     Page,
     View,
     find_view,
+    list_emphasis,
     name_kind,
     number_table,
     place_row,
@@ -148,10 +149,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
                 page=number,
                 kind=name_kind(row),
                 cells=row.cells,
-                emphasis=tuple(
-                    (first, last, "colour")
-                    for first, last in (((0, len(row.text)),) if row.is_coloured else row.colours)
-                ),
+                emphasis=list_emphasis(row),
                 table=number_table(number, row),
                 box=place_row(page_rows.frame, row),
                 look=Look(round(2 * row.points) / 2, row.is_bold, round(row.left, 1), frame=row.frame),

@@ -19,7 +19,7 @@ from tasks.ingest.readers.page_boxes import Frame, PictureFrame, frame_page
 class Row:
     """One line of a page with its box in points (origin at the lower left).
 
-    `size` is measured by its height, `points` is what its font says. `is_bold`, `is_coloured`: nearly all of it; `colours` are the stretches that are; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
+    `size` is measured by its height, `points` is what its font says. `is_bold`, `is_coloured`: nearly all of it; `marks` are the stretches that are, with `bold` or `colour`; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
     `gaps` says of every wide gap how many characters stand before it, and where they end. `sure` is how sure OCR was.
     `signs` are its large signs, which may have limits: at which character each ends, and its left and right edge.
     """
@@ -36,7 +36,7 @@ class Row:
     table: int = 0
     is_bold: bool = False
     is_coloured: bool = False
-    colours: tuple[tuple[int, int], ...] = ()
+    marks: tuple[tuple[int, int, str], ...] = ()
     # where numbers stand amid a drawn line, and that text: others may have been put in its place
     underlined: tuple[tuple[int, int], ...] = ()
     shown: str = ""
@@ -115,6 +115,12 @@ def name_kind(row: Row) -> str:
     if row.cells:
         return "table"
     return "wrapped" if row.wraps else "body"
+
+
+def list_emphasis(row: Row) -> tuple[tuple[int, int, str], ...]:
+    """The stretches of a row that stand out, as a line of a document has them."""
+    whole = [kind for kind, is_whole in (("colour", row.is_coloured), ("bold", row.is_bold)) if is_whole]
+    return (*((0, len(row.text), kind) for kind in whole), *(one for one in row.marks if one[2] not in whole))
 
 
 def number_table(page: int, row: Row) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import fmean, median
 from unicodedata import category
 
@@ -208,7 +208,8 @@ class _RowBuilder:
         self.script: list[_Script] = []
         self.bars = bars
         self.heavy, self.coloured, self.points = 0, 0, 0.0
-        self.colours: list[tuple[int, int]] = []
+        # the stretches in bold print and in colour: which parts of the text, the first and the last
+        self.marks: list[tuple[int, int, str]] = []
         # what stands on each drawn line: where in the text, and between which places of the row
         self.lined: dict[Rule, list[tuple[int, float, float]]] = {}
         self.baseline = 0.0
@@ -291,7 +292,9 @@ class _RowBuilder:
         if self.near:
             self._note_lined(item)
         if item.is_coloured:
-            self._note_colour(item)
+            self._note_mark("colour")
+        if item.is_heavy:
+            self._note_mark("bold")
         if item.text in BIG_SIGNS:
             self.signs.append((len("".join(self.text)), item.left, item.right))
 
@@ -316,13 +319,16 @@ class _RowBuilder:
                 found.append((first, last))
         return tuple(found)
 
-    def _note_colour(self, item: Character) -> None:
-        """Note the stretch of the row that ends in a character in colour."""
-        text = "".join(self.text)
-        first = len(text) - len(item.text)
-        if self.colours and not text[self.colours[-1][1] : first].strip():
-            first, _ = self.colours.pop()
-        self.colours.append((first, len(text)))
+    def _note_mark(self, kind: str) -> None:
+        """Note the stretch of the row that ends in its last part."""
+        first = last = len(self.text) - 1
+        place = next((at for at in (-1, -2) if len(self.marks) >= -at and self.marks[at][2] == kind), 0)
+        if place:
+            begun, before, _ = self.marks[place]
+            if not "".join(self.text[before + 1 : last]).strip():
+                first = begun
+                del self.marks[place]
+        self.marks.append((first, last, kind))
 
     def _is_under_root(self, item: Character, rise: float, gap: float) -> bool:
         """Take what begins under a root, or is its index; the sign itself hangs from nowhere."""
@@ -414,7 +420,7 @@ class _RowBuilder:
         self.near = [rule for rule in self.blanks if -0.5 * size <= rule.at - item.y <= 0.12 * size]
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
-        self.gaps, self.signs, self.colours, self.lined = [], [], [], {}
+        self.gaps, self.signs, self.marks, self.lined = [], [], [], {}
         self._note(item)
         self.has_space = self.has_break = False
 
@@ -475,6 +481,7 @@ class _RowBuilder:
             text = blank + text.rstrip()
             text += self._find_blank(right, right + reach, begins=True, ends=False)
         if text.strip():
+            ends = list(accumulate(map(len, self.text), initial=before)) if self.marks else []
             self.page.rows.append(
                 Row(
                     text.rstrip(),
@@ -489,7 +496,7 @@ class _RowBuilder:
                     signs=tuple(self.signs),
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
                     is_coloured=self.coloured >= BOLD_SHARE * len(text.replace(" ", "")),
-                    colours=tuple((first + before, last + before) for first, last in self.colours),
+                    marks=tuple((ends[first], ends[last + 1], kind) for first, last, kind in self.marks),
                     underlined=self._find_numbers(text, before),
                     shown=text.rstrip(),
                 )

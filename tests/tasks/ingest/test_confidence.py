@@ -218,13 +218,44 @@ def test_a_sign_of_an_answer_is_seen(below: str, shows: bool) -> None:
     assert shows_answers(text, rows, [Line(line) for line in text.split("\n")]) == shows
 
 
-def test_options_that_stand_out_may_be_answers() -> None:
-    text = "1. What floats?\noak\niron\n2. What sinks?\noak\niron"
-    options = [{"label": "A", "text": "oak"}, {"label": "B", "text": "iron"}]
+@pytest.mark.parametrize(
+    ("stands_out", "kind", "shows"),
+    [
+        ((), "bold", False),
+        (("A. oak",), "bold", True),
+        # its first line is long enough to tell
+        (("B. iron of the ship",), "bold", True),
+        # the word that is asked about, and all there is to choose from
+        (("1. Why does oak float?", "2. Why does oak sink?"), "bold", False),
+        (("A. oak", "B. iron of the ship", "that sank"), "bold", False),
+    ],
+)
+def test_options_that_stand_out_may_be_answers(stands_out: tuple[str, ...], kind: str, shows: bool) -> None:
+    offered = "A. oak\nB. iron of the ship\nthat sank"
+    text = f"1. Why does oak float?\n{offered}\n2. Why does oak sink?\n{offered}"
+    options = [{"label": "A", "text": "oak"}, {"label": "B", "text": "iron of the ship that sank"}]
+    second = text.index("2. ")
     rows = [
-        make_row(1, answer=[], options=options, text_start=0, text_end=24),
-        make_row(2, answer=[], options=options, text_start=25, text_end=47),
+        make_row(1, answer=[], options=options, text_start=0, text_end=second - 1),
+        make_row(2, answer=[], options=options, text_start=second, text_end=len(text)),
     ]
-    plain = [Line(line) for line in text.split("\n")]
-    bold = [Line(one.text, emphasis=((0, 3, "bold"),)) if one.text == "oak" else one for one in plain]
-    assert [shows_answers(text, rows, lines) for lines in (plain, bold)] == [False, True]
+    assert shows_answers(text, rows, _stand_out(text, stands_out, kind)) == shows
+
+
+@pytest.mark.parametrize(("kind", "shows"), [("bold", False), ("colour", True)])
+def test_bold_print_heads_what_is_below_a_free_question_and_colour_may_answer_it(
+    kind: str, shows: bool
+) -> None:
+    text = "1. Name the parts.\nTable of ships\nmast, keel\n2. Name the ropes.\nTable of ships\nmast, keel"
+    second = text.index("2. ")
+    rows = [
+        make_row(1, answer=[], options=[], text_start=0, text_end=second - 1),
+        make_row(2, answer=[], options=[], text_start=second, text_end=len(text)),
+    ]
+    assert shows_answers(text, rows, _stand_out(text, ("Table of ships",), kind)) == shows
+
+
+def _stand_out(text: str, lines: tuple[str, ...], kind: str) -> list[Line]:
+    return [
+        Line(line, emphasis=((0, len(line), kind),) if line in lines else ()) for line in text.split("\n")
+    ]

@@ -706,9 +706,9 @@ def test_a_part_without_a_line_in_colour_is_doubted() -> None:
     ]
 
 
-@pytest.mark.parametrize(("sign", "is_key"), [("~~", True), ("==", True), ("--", False)])
+@pytest.mark.parametrize(("sign", "is_key"), [("~~", True), ("==", True), ("**", True), ("--", False)])
 @pytest.mark.parametrize("step", [(110, 0), (0, -16)], ids=["beside each other", "below each other"])
-def test_an_option_in_colour_or_on_a_coloured_ground_is_the_key(
+def test_an_option_in_bold_or_colour_or_on_a_coloured_ground_is_the_key(
     sign: str, is_key: bool, step: tuple[int, int]
 ) -> None:
     keys = "BADC"
