@@ -66,6 +66,7 @@ from tasks.ingest.contracts.checking import check_reading, describe_breaches, no
 from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.coverage import find_unclaimed
 from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch, measure_alike
+from tasks.ingest.layout.chapter_numbers import part_lone_chapters
 from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.equation_numbers import drop_equation_numbers
 from tasks.ingest.layout.furniture import (
@@ -182,7 +183,7 @@ def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(write_scripts(IndexedLines(place_pictures(make_pieces(lines, starts)))))
     judged = write_judgements(write_marks(write_numbered_answers(made)))
-    judged = drop_equation_numbers(judged)
+    judged = part_lone_chapters(drop_equation_numbers(judged))
     gapped = write_numbered_gaps(write_gaps(write_banks(write_matching(write_key_chain(judged)))))
     ranged = write_ranges(write_passages(gapped))
     return drop_part_labels(write_key_blocks(ranged))
