@@ -71,9 +71,9 @@ def shows_answers(text: str, questions: Sequence[Mapping[str, Any]], lines: Sequ
 
 
 def _stand_out(questions: Sequence[Mapping[str, Any]], lines: Sequence[Line], starts: Sequence[int]) -> int:
-    """In how many questions up to half of the options stand out, or, without any, some line below the first.
+    """In how many questions up to half of the options stand out.
 
-    Bold print alone heads and names what is below free questions.
+    Without options it is some line below the first. Bold print alone heads and names what is below free questions.
     """
     found = 0
     for row in questions:

@@ -1,4 +1,4 @@
-"""What looks like the number of a chapter's question and is a question's number above a number: `6.20 世纪 60 年代`."""
+"""A question's number before a number, which looks like one of a chapter: `6.20 世纪 60 年代`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _NUMBERED = re.compile(r"\s*((\d{1,2})[.．])(?=[1-9]\d?\s)")
 
 
 def part_lone_chapters(lines: IndexedLines) -> IndexedLines:
-    """Take the first number alone for a question's where nothing else is of its chapter and questions count through it."""
+    """Take the first number alone for a question's where questions count through it.
+
+    Nothing else may be of the chapter.
+    """
     found = {
         place: match
         for place, match in lines.find(_NUMBERED, str.isdecimal, tables=False).items()

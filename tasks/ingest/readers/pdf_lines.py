@@ -290,7 +290,7 @@ def _is_beyond(row: Row, border: float | None) -> bool:
 
 
 def _is_next(place: _Place, following: _Place, leading: float) -> bool:
-    """Whether one row stands right below the other, or at the head of the next column or page."""
+    """Whether a row stands right below another, or at the head of the next column or page."""
     row, other = place.row, following.row
     is_picture = IMAGE in other.text and not PICTURE_MARK.sub("", other.text).strip()
     indent = other.left - row.left
@@ -316,7 +316,7 @@ def _runs_over(place: _Place, following: _Place) -> bool:
 
 
 def _find_leading(rows: Sequence[Row]) -> float:
-    """How far a row may stand from the next, in points, on a page whose lines are set apart; 0 if it is short.
+    """How far a row may stand from the next, in points, as the page is set; 0 if it is short.
 
     Nearly all rows stand at least so far apart: where paragraphs alone do, lines within them are nearer.
     """
