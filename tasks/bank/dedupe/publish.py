@@ -113,7 +113,8 @@ def build_bank(
 
     shown = show_looks(arrivals, ranked["place"], known.find_looks)
     signatures = compute_signatures(shown, ranked["place"])
-    likeness = find_likeness(ranked, signatures, known, staying, threshold)
+    corrected = leaving.join(arrivals, on=_SAME, how="semi")
+    likeness = find_likeness(ranked, signatures, known, pl.concat([staying, corrected]), threshold)
     decision = decide(ranked, likeness)
     if decision.dropped_lineages:
         # What an edited original now says is in the bank already: its variants go with it.

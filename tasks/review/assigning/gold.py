@@ -146,7 +146,11 @@ def plant(
     if not supply.rows:
         return []
     golds = [make_gold(row, supply.key, batch_id) for row in supply.rows]
-    golds = [gold for gold in golds if gold.item.question_uuid not in work]
+    # What is read again just now is known no more.
+    doubted = _list_open(connection, [gold.source_uuid for gold in golds])
+    golds = [
+        gold for gold in golds if gold.item.question_uuid not in work and gold.source_uuid not in doubted
+    ]
     past = assigning.read_past_decisions(
         connection, sorted({one for gold in golds for one in (gold.source_uuid, gold.item.question_uuid)})
     )
@@ -179,6 +183,13 @@ def plant(
             chosen[uuid] = able[uuid]
             given.setdefault(uuid, []).append(name)
     return [Planted(chosen[uuid], tuple(names)) for uuid, names in sorted(given.items())]
+
+
+def _list_open(connection: Connection, question_uuids: Sequence[str]) -> set[str]:
+    """Those of the questions that lie in a batch that is not closed."""
+    of = assigning.read_batched_questions(connection, question_uuids)
+    closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
+    return {uuid for uuid, batch_id in of.items() if batch_id not in closed}
 
 
 def _alternate(order: Sequence[str], golds: Mapping[str, GoldQuestion]) -> list[str]:
