@@ -23,9 +23,9 @@ def assign_doubted(
     now: str,
     batch_id: str | None = None,
 ) -> AssignmentSummary:
-    """Open a review batch with questions that are or were in the bank, for the reason of `terms`.
+    """Open a review batch with questions of the bank, for the reason of `terms`.
 
-    They are given out as they stand now to people who have not decided on them before, with the reason as a message. What the
+    They are or were in it, and are given out as they stand now to people who have not decided on them before, with the reason as a message. What the
     gate makes of them is a new revision, or their end in the bank. Running it again changes nothing: what lies in an open batch, or was
     settled for the same reason, is left.
 

@@ -44,7 +44,7 @@ def review_again(
 
 
 def check_assigned(summary: AssignmentSummary) -> None:
-    """Pass unless nothing was assigned because nobody can take it; GateError says what would help."""
+    """Pass unless nothing was assigned as nobody can take it; GateError says what would help."""
     if summary.left_out and not summary.is_new:
         raise GateError(
             f"{'; '.join(_describe_left_out(summary.left_out))}. Add annotators or disciplines, wait for decisions, or raise "
@@ -65,7 +65,7 @@ def describe_batch(summary: AssignmentSummary, notes: Sequence[str]) -> list[str
 
 
 def _find_doubted(ledger: Ledger, lake: Lake, name: str) -> dict[str, Any]:
-    """The question to read again: what a template made is right or wrong with what it was made of."""
+    """The question to read again: of what a template made, that which it was made of."""
     entry = find_question(lake, name)
     named = str(entry["question_uuid"])
     is_made = entry["method"] not in (ORIGINAL, *MODEL_METHODS)

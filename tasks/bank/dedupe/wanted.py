@@ -85,7 +85,7 @@ def list_wanted(decisions: pl.DataFrame, variants: pl.DataFrame, retired: Collec
 
 
 def _trace_revisions(originals: pl.DataFrame, decisions: pl.DataFrame) -> pl.DataFrame:
-    """Originals with the batch that made their revision, when, and how often they were corrected.
+    """Originals with the batch that made their revision, and how often they were corrected.
 
     A later review that leaves all as it is makes nothing new.
     """

@@ -35,9 +35,9 @@ def publish_retirement(
 
 
 def publish_rejections(ledger: Ledger, settings: Settings, counts: Mapping[int, int]) -> int:
-    """Note how many questions left with which bank versions because review rejected them; once each.
+    """Note how many questions left with which bank versions as review rejected them.
 
-    Returns how many versions were noted now.
+    Of a version it is noted once. Returns how many versions were noted now.
     """
     with ledger.read() as connection:
         noted = list_public_entries(connection, (RETIRE,))

@@ -15,7 +15,6 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank import retirement
-from tasks.bank.augment.landing import land_variants
 from tasks.bank.dedupe import landing
 from tasks.bank.dedupe.landing import land_bank
 from tasks.bank.dedupe.publish import BankBuild, build_bank
@@ -273,7 +272,8 @@ def test_a_corrected_key_reaches_every_variant_and_a_review_that_changes_nothing
     def review(name: str, days: int, **changes: Any) -> BankBuild:
         decided = row | {"batch_id": name, "decided_at": DECIDED + timedelta(days=days)} | changes
         lake.land("review_decisions", name, make_frame(decided))
-        land_variants(lake)
+        made, _ = augment_questions(lake.read("accepted_questions", {"batch_id": name}), unit=name, now=NOW)
+        lake.land("variants", name, made)
         return publish(lake, settings)
 
     before = lake.query(ours)
