@@ -1,4 +1,4 @@
-"""A wrong key in the bank, from the doubt to the months after it, by the commands that people type."""
+"""A wrong key in the bank, from the doubt to the months after it, by real commands."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_corrected_key_is_asked_from_the_next_month_on_and_changes_none_before
             ask(home, "select question_uuid, answer from current_bank where lineage_uuid = $of", of=original)
         )
         assert answers[original] == [right]
-        assert [one for one in answers.values()].count(["true"]) == 1
+        assert list(answers.values()).count(["true"]) == 1
         assert ask(
             home, "select distinct revision from current_bank where lineage_uuid = $of", of=original
         ) == [(2,)]

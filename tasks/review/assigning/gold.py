@@ -147,7 +147,7 @@ def plant(
         return []
     golds = [make_gold(row, supply.key, batch_id) for row in supply.rows]
     # What is read again just now is known no more.
-    doubted = _list_open(connection, [gold.source_uuid for gold in golds])
+    doubted = _list_doubted(connection, golds)
     golds = [
         gold for gold in golds if gold.item.question_uuid not in work and gold.source_uuid not in doubted
     ]
@@ -185,11 +185,12 @@ def plant(
     return [Planted(chosen[uuid], tuple(names)) for uuid, names in sorted(given.items())]
 
 
-def _list_open(connection: Connection, question_uuids: Sequence[str]) -> set[str]:
-    """Those of the questions that lie in a batch that is not closed."""
-    of = assigning.read_batched_questions(connection, question_uuids)
+def _list_doubted(connection: Connection, golds: Sequence[GoldQuestion]) -> set[str]:
+    """Those of the settled questions that lie in another batch, which is not closed."""
+    settled = {gold.source_uuid: gold.source_batch for gold in golds}
     closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
-    return {uuid for uuid, batch_id in of.items() if batch_id not in closed}
+    of = assigning.read_batched_questions(connection, list(settled))
+    return {uuid for uuid, name in of.items() if name not in closed and name != settled[uuid]}
 
 
 def _alternate(order: Sequence[str], golds: Mapping[str, GoldQuestion]) -> list[str]:

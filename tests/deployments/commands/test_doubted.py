@@ -1,4 +1,4 @@
-"""`review assign --question`: questions of the bank are read again, and what follows from it."""
+"""`review assign --question`: questions of the bank are read again, and what follows."""
 
 from __future__ import annotations
 
