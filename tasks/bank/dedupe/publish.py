@@ -198,7 +198,7 @@ def _frame_exits(
     for question, lineage, from_version in leaving.select(*_SAME, "from_version").sort(_SAME).iter_rows():
         if question in retired or lineage in retired:
             reason = "retired"
-        elif lineage in wanted.rejected:
+        elif not wanted.rejected.isdisjoint((question, lineage)):
             reason = "rejected"
         elif (question, lineage) in edited:
             reason = "edited"

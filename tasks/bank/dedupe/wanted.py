@@ -30,7 +30,7 @@ class Wanted:
         entries: a row per question and lineage: the columns `CONTENT_COLUMNS`, generator (null for an original),
             accept_count and decided_at; unsorted.
         lineages: the lineages that are settled by these decisions; every other one stays as it is.
-        rejected: lineages whose original was rejected.
+        rejected: questions that were rejected; an original takes its lineage with it.
         refused: accepted questions and variants that break a format rule and are left out, by rule.
     """
 
@@ -79,7 +79,7 @@ def list_wanted(decisions: pl.DataFrame, variants: pl.DataFrame, retired: Collec
     return Wanted(
         entries=entries,
         lineages=frozenset(settled["lineage_uuid"]),
-        rejected=frozenset(settled.filter(pl.col("outcome") == "rejected")["lineage_uuid"]),
+        rejected=frozenset(current.filter(pl.col("outcome") == "rejected")["question_uuid"]),
         refused=dict(sorted(refused.items())),
     )
 
