@@ -93,7 +93,12 @@ def arrange_styles(basis: Basis) -> Iterator[StyleAnswers]:
                 cluster=name_cluster().rank("dense").cast(pl.Int64) - 1,
                 # The reference sits every set as its first repeat: what is repeated is the sitting.
                 repeat=pl.col("session_id").rank("dense").over("model").cast(pl.Int64),
-                sat=pl.col("set_id").rank("dense").cast(pl.Int64) - 1,
+                # Sets that it sat as the same repeat are no repeats of each other.
+                sat=pl.when(
+                    pl.col("session_id").n_unique().over("model") > pl.col("repeat").n_unique().over("model")
+                )
+                .then(pl.col("set_id").rank("dense").cast(pl.Int64) - 1)
+                .otherwise(0),
             ).drop("session_id"),
             models=frame["model"].unique().sort().to_list(),
             disciplines=list(weights),
