@@ -140,9 +140,7 @@ def test_repeats_are_averaged_before_the_error_and_their_spread_is_another_numbe
     apart = compute_scores(replace(repeated, sat=repeated.repeat), [1.0], candidate_count=1)
     assert (np.isnan(apart.repeat_sd[0]), apart.repeat_count.tolist()) == (True, [2])
     thrice = make_rows({(0, 0, 1): [3, 1, 0], (0, 0, 2): [2, 0, 0], (0, 0, 3): [1, 0, 0]})
-    pooled = compute_scores(
-        replace(thrice, sat=(thrice.repeat == 2).astype(np.int64)), [1.0], candidate_count=1
-    )
+    pooled = compute_scores(replace(thrice, sat=np.asarray(thrice.repeat) // 2), [1.0], candidate_count=1)
     assert pooled.repeat_sd == pytest.approx(two.repeat_sd)
 
 
