@@ -90,7 +90,7 @@ def test_what_annotators_decide_is_the_next_version_of_the_bank(
     assert (given["is_new"], given["question_count"], given["assignment_count"]) == (True, 1, 2)
     assert run_json(home, *ASSIGN)["is_new"] is False
     paths = fill(home, verdict)
-    assert "The source says D." in str(list(load_workbook(paths[0]).active.values))
+    assert "The source says D." in str(list(load_workbook(paths[0]).worksheets[0].values))
     run_json(home, "review", "import", *paths)
     assert read_bank(home) == bank
     card = run_json(home, "bank", "show", UUID)
