@@ -60,7 +60,7 @@ def test_the_errors_of_an_edition_count_a_text_once() -> None:
 
 @pytest.mark.parametrize(("repeat", "set_id", "is_spread"), [(1, "other", False), (2, "set", True)])
 def test_only_repeats_of_one_set_have_a_spread(repeat: int, set_id: str, is_spread: bool) -> None:
-    """A reference sits each set of a run once: how far these lie apart is no randomness of its own."""
+    """How far the sets of a reference lie apart is no randomness of its own."""
     basis, is_second = make_basis({}), pl.col("session_id") == "s1"
     sat = basis.answers.with_columns(
         model=pl.lit("m0"),
