@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tasks.bank.augment import augment_accepted, settle_variants
 from tasks.bank.dedupe import publish_bank
+from tasks.exam.public.log import note_rejections
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import close_reviewed_batches
 from tasks.running.flow_runs import flow, publish_summary
@@ -26,7 +27,8 @@ def review_gate(batch_id: str = "") -> dict[str, object]:
     settled = settle_variants()
     variants = augment_accepted()
     bank = publish_bank()
+    noted = note_rejections()
 
-    result = closed | settled | variants | bank
+    result = closed | settled | variants | bank | noted
     publish_summary(result)
     return result

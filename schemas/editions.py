@@ -264,7 +264,7 @@ EDITION_SCORES = Table(
         _score("score_high", "Upper end of it."),
         _score(
             "score_sd",
-            "Standard deviation of S over the repeats: the candidate's own randomness, not the error of S.",
+            "Standard deviation of S over the repeats of a set: the candidate's own randomness, not the error of S.",
         ),
         _score("lowest_score", "Lowest S of a repeat."),
         _score("highest_score", "Highest S of a repeat."),

@@ -72,7 +72,10 @@ REVIEW_MESSAGES = Table(
         QUESTION_UUID,
         Column.number("number", "From 1 for each question, in the order of writing."),
         Column("annotator", "text", "With whom; null: with everybody who has the question."),
-        Column.text("author", "User id of who wrote it."),
+        Column.text(
+            "author",
+            "User id of who wrote it; `proctor review assign` of the reason for which a question is read again.",
+        ),
         Column.flag("is_coordinator", "Whether a coordinator wrote it."),
         Column.text("message", "What was written."),
         Column.moment("written_at", "When."),

@@ -89,7 +89,8 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
     before = lake.read("retirements_of", {"question_uuid": question})
     if before.is_empty() and not is_retired:
         raise UsageError(
-            f"{question} was not retired, so that it cannot be taken back. `proctor bank show {question[:8]}` says why it left."
+            f"{question} was not retired, so that it cannot be taken back. `proctor bank show {question[:8]}` says why it left, "
+            "and `proctor review assign --question` has one that review rejected read again."
         )
     is_new = before.is_empty() or before["is_retired"][-1] is not is_retired
     # With how often it was retired or taken back before: an approval serves for one time.

@@ -114,15 +114,16 @@ def equate_edition(
         return equate_nothing()
     when = {name: basis.run[name] for name in ("month", "planned_at", "is_simulated")}
     own = own.with_columns(edition_id=pl.lit(edition_id), month=pl.lit(basis.run["month"]))
+    bank = {"bank_version": basis.run["bank_version"]}
     scale = None if is_from_nothing else read_scale(read("scale_fits", when), disciplines)
     stars = [own]
     if scale is None:
-        stars.insert(0, read("equating_stars", {**when, "disciplines": disciplines}))
+        stars.insert(0, read("equating_stars", {**when, **bank, "disciplines": disciplines}))
     arranged = arrange_answers(read, stars, disciplines)
     known = None
     if scale is not None:
         same_bank = _read_same_bank(read, scale, basis.run["bank_version"], disciplines)
-        known = replace(_read_known(read, scale, arranged), same_bank=same_bank)
+        known = replace(_read_known(read, scale, arranged, **bank), same_bank=same_bank)
     withheld = _find_reason(arranged.rows, known, len(disciplines))
     if withheld is not None:
         return _withhold(disciplines, arranged, scale, withheld)
@@ -328,11 +329,17 @@ def _code_clusters(questions: pl.DataFrame) -> np.ndarray:
     return found.to_series().to_numpy().astype(np.int64)
 
 
-def _read_known(read: QueryReader, scale: PublishedScale, arranged: Answers) -> KnownQuestions:
+def _read_known(
+    read: QueryReader, scale: PublishedScale, arranged: Answers, *, bank_version: int
+) -> KnownQuestions:
     asked = arranged.questions.select("question_uuid")
     published = read(
         "known_items",
-        {"question_uuids": asked["question_uuid"].to_list(), "edition_ids": list(scale.edition_ids)},
+        {
+            "question_uuids": asked["question_uuid"].to_list(),
+            "edition_ids": list(scale.edition_ids),
+            "bank_version": bank_version,
+        },
     ).filter(pl.col("difficulty_se").is_not_null() & pl.col("discrimination_se").is_not_null())
     found = asked.join(published, on="question_uuid", how="left", maintain_order="left")
     edition = found["edition_id"].fill_null(scale.edition_ids[0])

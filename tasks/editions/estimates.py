@@ -93,6 +93,12 @@ def arrange_styles(basis: Basis) -> Iterator[StyleAnswers]:
                 cluster=name_cluster().rank("dense").cast(pl.Int64) - 1,
                 # The reference sits every set as its first repeat: what is repeated is the sitting.
                 repeat=pl.col("session_id").rank("dense").over("model").cast(pl.Int64),
+                # Sets that it sat as the same repeat are no repeats of each other.
+                sat=pl.when(
+                    pl.col("session_id").n_unique().over("model") > pl.col("repeat").n_unique().over("model")
+                )
+                .then(pl.col("set_id").rank("dense").cast(pl.Int64) - 1)
+                .otherwise(0),
             ).drop("session_id"),
             models=frame["model"].unique().sort().to_list(),
             disciplines=list(weights),
@@ -225,6 +231,7 @@ def make_rows(frame: pl.DataFrame) -> StarRows:
         stars=frame["stars"].to_numpy().astype(float),
         repeat=_codes(frame, "repeat") - 1 if "repeat" in frame.columns else None,
         cluster=_codes(frame, "cluster"),
+        sat=_codes(frame, "sat") if "sat" in frame.columns else None,
     )
 
 

@@ -57,7 +57,8 @@ def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
         which = {name: edition[name] for name in ("edition_id", "month")}
         sat = lake.read("edition_style_scores", which).filter(prompt_style=MAIN_STYLE)["model"].to_list()
         own = lake.read("edition_stars_of", {**which, "prompt_style": MAIN_STYLE, "models": sat})
-        before = lake.read("equating_stars", {**when, "disciplines": disciplines})
+        bank = {"bank_version": edition["bank_version"]}
+        before = lake.read("equating_stars", {**when, **bank, "disciplines": disciplines})
         published = lake.read("equated_before", {"edition_ids": [edition["edition_id"]]})
         scale = read_scale(lake.read("scale_fits", when), disciplines)
         arranged = arrange_answers(lake.read, [before, own], disciplines)
@@ -66,6 +67,7 @@ def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
             {
                 "question_uuids": arranged.questions["question_uuid"].to_list(),
                 "edition_ids": [*([] if scale is None else scale.edition_ids), edition["edition_id"]],
+                **bank,
             },
         )
     weights = json.loads(edition["weights"])

@@ -7,6 +7,9 @@ from .agreement import compute_review_agreement as compute_review_agreement
 # Every batch that still takes decisions, oldest first.
 from .batch import list_open_batches as list_open_batches
 
+# Open a review batch with questions that are or were in the bank, for a reason; running it again changes nothing.
+from .doubted import assign_doubted as assign_doubted
+
 # Apply the gate and close the batch; closing it again gives the same frames.
 from .closing import close_batch as close_batch
 

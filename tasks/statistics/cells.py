@@ -33,6 +33,7 @@ class StarRows:
         lineage: code of the question's lineage; for changes, one numbering for both editions.
         stars: 0 to 3; a mean of several judges may lie between.
         repeat: code of the repeat, or None where the spread over repeats is not wanted.
+        sat: code of the set that the repeat sat; None where the repeats of a candidate sat one.
         cluster: code of what the question was drawn with, as its passage; for changes, one numbering for both editions.
             None where every lineage stands for itself.
     """
@@ -44,6 +45,7 @@ class StarRows:
     stars: Floats
     repeat: Codes | None = None
     cluster: Codes | None = None
+    sat: Codes | None = None
 
     @property
     def clusters(self) -> Codes:
@@ -52,7 +54,7 @@ class StarRows:
 
     def __post_init__(self) -> None:
         """Check lengths, codes and stars; raises ContractError."""
-        for name in ("candidate", "discipline", "question", "lineage", "repeat", "cluster"):
+        for name in ("candidate", "discipline", "question", "lineage", "repeat", "cluster", "sat"):
             codes = getattr(self, name)
             if codes is None:
                 continue

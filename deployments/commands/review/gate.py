@@ -13,17 +13,17 @@ import typer
 from deployments.command_line.printing import is_json, print_frame, print_note, print_result
 from deployments.commands.checks import has_published
 from deployments.commands.options import find_open_workbooks, list_workbooks
+from deployments.commands.review.doubted import check_assigned, describe_batch, review_again
 from deployments.commands.review.handed_in import Batch, Language, StartsNext, print_import, read_language
 from deployments.commands.review.label_studio import label_studio_app
 from deployments.commands.review.people import annotator, guidelines, messages, reassign, remind
 from deployments.flow_runs import record_and_continue
-from schemas.errors import GateError, StoreError
+from schemas.errors import StoreError, UsageError
 from schemas.settings import load_settings
 from tasks.review import land_row_faults, read_unreviewed
 from tasks.review.assigning import (
     AssignmentSummary,
     AssignmentTerms,
-    LeftOut,
     assign_batch,
     read_gold_scores,
     read_gold_supply,
@@ -88,6 +88,13 @@ def assign(
             help="Questions with a known decision among everybody's work; default PROCTOR_REVIEW_GOLD_SHARE (0).",
         ),
     ] = None,
+    doubted: Annotated[
+        list[str] | None,
+        typer.Option("--question", help="A question of the bank to be read again (UUID, or six characters)."),
+    ] = None,
+    reason: Annotated[
+        str, typer.Option("--reason", help="With --question: what is doubted; its annotators read it.")
+    ] = "",
 ) -> None:
     """Give the waiting questions to the annotators of their disciplines.
 
@@ -95,9 +102,22 @@ def assign(
 
     What has no place (too few annotators, quotas exceeded) is named and waits for the next batch.
 
+    With --question, questions of the bank are read again by people who have not decided on them. As corrected they are in its next
+    version, with variants made again; rejected they leave it. Months that asked them stay as they are. `proctor bank retire` takes one out meanwhile.
+
     Example: proctor review assign
+
+    Example: proctor review assign --question 6f1c52b8 --reason "most models say C, and so does the source"
     """
     settings = load_settings()
+    if doubted or reason:
+        if not doubted or gold_share is not None:
+            raise UsageError(
+                "--reason goes with --question, and --gold-share with neither. Nothing was assigned."
+            )
+        terms = AssignmentTerms(again=again, all_or_nothing=all_or_nothing, reason=reason)
+        review_again(settings, doubted, batch_id or None, terms)
+        return
     with open_lake(settings, read_only=True) as lake:
         questions = read_unreviewed(lake)
         share = settings.review_gold_share if gold_share is None else gold_share
@@ -113,11 +133,7 @@ def assign(
             AssignmentTerms(again=again, all_or_nothing=all_or_nothing, gold=gold),
         )
         is_open = any(batch.status == "open" for batch in list_progress(ledger, now_text()))
-    if summary.left_out and not summary.is_new:
-        raise GateError(
-            f"{'; '.join(_describe_left_out(summary.left_out))}. Add annotators or disciplines, wait for decisions, or raise "
-            "PROCTOR_REVIEW_DAILY_QUOTA or PROCTOR_REVIEW_DUE_DAYS. Nothing was assigned."
-        )
+    check_assigned(summary)
     lines = _describe_assignment(summary, share, is_open=is_open)
     print_result(asdict(summary), lines=lines)
 
@@ -244,26 +260,7 @@ def _describe_assignment(summary: AssignmentSummary, gold_share: float, *, is_op
             if is_open
             else "Next: proctor start, or more papers: proctor ingest FOLDER",
         ]
-    return [
-        f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
-        f"due {str(summary.due_at)[:10]}",
-        *[f"    {name}: {load}" for name, load in summary.loads.items()],
-        *([_describe_gold(summary.gold_count)] if gold_share else []),
-        *_describe_left_out(summary.left_out),
-        "Next: proctor review export workbooks",
-    ]
-
-
-def _describe_left_out(left_out: Sequence[LeftOut]) -> list[str]:
-    """What waits for a later batch: one line for each reason."""
-    reasons: dict[str, list[LeftOut]] = {}
-    for one in left_out:
-        reasons.setdefault(one.reason, []).append(one)
-    return [
-        f"{sum(one.question_count for one in group):,} questions wait for a later batch "
-        f"({', '.join(f'{one.discipline} {one.question_count:,}' for one in group)}): {reason}"
-        for reason, group in reasons.items()
-    ]
+    return describe_batch(summary, [_describe_gold(summary.gold_count)] if gold_share else [])
 
 
 def _describe_gold(count: int) -> str:

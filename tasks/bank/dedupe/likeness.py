@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 # Four and a half standard errors: of a hundred thousand true pairs less than one is lost by its estimate.
 _ESTIMATE_MARGIN = 0.2
-_KEY = ("question_uuid", "lineage_uuid", "from_version")
+_SAME = ("question_uuid", "lineage_uuid")
+_KEY = (*_SAME, "from_version")
 
 
 class KnownBank(Protocol):
@@ -138,9 +139,12 @@ def find_likeness(
 
 
 def _mark_staying(entries: pl.DataFrame, staying: pl.DataFrame) -> pl.DataFrame:
-    """Entries of the bank with their document and `stays`; of those that left neither."""
-    held = staying.select(*_KEY, "document_id", stays=pl.lit(value=True))
-    return entries.join(held, on=_KEY, how="left").with_columns(pl.col("stays").fill_null(value=False))
+    """Entries of the bank with their document and `stays`; of those that left neither.
+
+    What a question said before it was corrected stays with it: a copy with the same fault is none to put in its place.
+    """
+    held = staying.select(*_SAME, "document_id", stays=pl.lit(value=True))
+    return entries.join(held, on=_SAME, how="left").with_columns(pl.col("stays").fill_null(value=False))
 
 
 def _list_members(

@@ -113,7 +113,8 @@ def build_bank(
 
     shown = show_looks(arrivals, ranked["place"], known.find_looks)
     signatures = compute_signatures(shown, ranked["place"])
-    likeness = find_likeness(ranked, signatures, known, staying, threshold)
+    corrected = leaving.join(arrivals, on=_SAME, how="semi")
+    likeness = find_likeness(ranked, signatures, known, pl.concat([staying, corrected]), threshold)
     decision = decide(ranked, likeness)
     if decision.dropped_lineages:
         # What an edited original now says is in the bank already: its variants go with it.
@@ -197,7 +198,7 @@ def _frame_exits(
     for question, lineage, from_version in leaving.select(*_SAME, "from_version").sort(_SAME).iter_rows():
         if question in retired or lineage in retired:
             reason = "retired"
-        elif lineage in wanted.rejected:
+        elif not wanted.rejected.isdisjoint((question, lineage)):
             reason = "rejected"
         elif (question, lineage) in edited:
             reason = "edited"

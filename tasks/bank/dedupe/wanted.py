@@ -30,7 +30,7 @@ class Wanted:
         entries: a row per question and lineage: the columns `CONTENT_COLUMNS`, generator (null for an original),
             accept_count and decided_at; unsorted.
         lineages: the lineages that are settled by these decisions; every other one stays as it is.
-        rejected: lineages whose original was rejected.
+        rejected: questions that were rejected; an original takes its lineage with it.
         refused: accepted questions and variants that break a format rule and are left out, by rule.
     """
 
@@ -46,7 +46,9 @@ def list_wanted(decisions: pl.DataFrame, variants: pl.DataFrame, retired: Collec
     Args:
         decisions: rows of `review_decisions` of whole lineages, of all batches, any outcome.
         variants: rows of `variants` of these lineages; with a column `landing_unit` only those made from the
-            current revision count (their unit is the review batch of the parent, or begins with it and a slash).
+            current revision count (their unit is the review batch that made it, or begins with it and a slash). As often as
+            their parent was corrected since it was accepted, so much higher is their own revision: what is asked in the same
+            words may have another answer.
         retired: questions to leave out whatever was decided; an original takes its lineage with it.
     """
     current = (
@@ -68,7 +70,7 @@ def list_wanted(decisions: pl.DataFrame, variants: pl.DataFrame, retired: Collec
         ),
         refused,
     )
-    made = _list_variants(variants, originals, current, refused).filter(
+    made = _list_variants(variants, _trace_revisions(originals, decisions), current, refused).filter(
         pl.col("question_uuid").is_in(gone).not_()
     )
     entries = pl.concat([originals.select(_COLUMNS), made.select(_COLUMNS)]).unique(
@@ -77,8 +79,31 @@ def list_wanted(decisions: pl.DataFrame, variants: pl.DataFrame, retired: Collec
     return Wanted(
         entries=entries,
         lineages=frozenset(settled["lineage_uuid"]),
-        rejected=frozenset(settled.filter(pl.col("outcome") == "rejected")["lineage_uuid"]),
+        rejected=frozenset(current.filter(pl.col("outcome") == "rejected")["question_uuid"]),
         refused=dict(sorted(refused.items())),
+    )
+
+
+def _trace_revisions(originals: pl.DataFrame, decisions: pl.DataFrame) -> pl.DataFrame:
+    """Originals with the batch that made their revision, and how often they were corrected.
+
+    A later review that leaves all as it is makes nothing new.
+    """
+    accepted = decisions.filter(pl.col("outcome") == "accepted").sort(
+        "decided_at", "batch_id", nulls_last=False, maintain_order=True
+    )
+    made = accepted.unique(["question_uuid", "revision"], keep="first", maintain_order=True)
+    first = made.unique("question_uuid", keep="first", maintain_order=True)
+    return originals.join(
+        made.select("question_uuid", "revision", pl.col("batch_id", "decided_at").name.prefix("made_")),
+        on=["question_uuid", "revision"],
+        how="left",
+        maintain_order="left",
+    ).join(
+        first.select("question_uuid", pl.col("revision").alias("first_revision")),
+        on="question_uuid",
+        how="left",
+        maintain_order="left",
     )
 
 
@@ -91,17 +116,20 @@ def _list_variants(
     parents = originals.select(
         pl.col("question_uuid").alias("parent_uuid"),
         "document_id",
-        "batch_id",
-        "decided_at",
+        pl.col("made_batch_id").alias("batch_id"),
+        pl.col("made_decided_at").alias("decided_at"),
         pl.col("accept_count").alias("parent_accept_count"),
+        (pl.col("revision") - pl.col("first_revision")).alias("corrections"),
     )
     reviewed = current.select(
         "question_uuid",
         "outcome",
         "accept_count",
+        pl.col("decided_at").alias("reviewed_at"),
         *(pl.col(name).alias(f"reviewed_{name}") for name in _EDITED),
     )
-    is_edited = pl.col("outcome").is_not_null()
+    # What people read of a variant before its parent was corrected was another answer; what they refused stays out.
+    is_edited = pl.col("reviewed_at") >= pl.col("decided_at")
     made = (
         variants.join(parents, on="parent_uuid", how="inner", maintain_order="left")
         .filter(
@@ -112,14 +140,17 @@ def _list_variants(
         .filter(pl.col("outcome").is_null() | (pl.col("outcome") != "rejected"))
         .with_columns(
             *(
-                pl.when(is_edited).then(pl.col(f"reviewed_{name}")).otherwise(pl.col(name)).alias(name)
+                pl.when(is_edited)
+                .then(pl.col(f"reviewed_{name}"))
+                .otherwise(pl.col(name) + pl.col("corrections") if name == "revision" else pl.col(name))
+                .alias(name)
                 for name in _EDITED
             ),
             pl.coalesce("accept_count", "parent_accept_count").alias("accept_count"),
         )
     )
     # What the template makes of a question that keeps the rules keeps them, too.
-    is_sure = (pl.col("generator") == TEMPLATE) & (pl.col("revision") == 1)
+    is_sure = (pl.col("generator") == TEMPLATE) & ~is_edited.fill_null(value=False)
     return pl.concat([made.filter(is_sure), _keep_well_formed(made.filter(is_sure.not_()), refused)])
 
 

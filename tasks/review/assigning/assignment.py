@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,7 +13,7 @@ import polars as pl
 
 from schemas import patterns as re
 from schemas.errors import GateError, UsageError
-from schemas.ledger.review import ReviewBatch
+from schemas.ledger.review import ReviewBatch, ReviewMessage
 from schemas.settings import Settings
 from tasks.review.assigning.annotators import Annotator, find_annotators
 from tasks.review.assigning.gold import NO_GOLD, GoldSupply, Planted, plant
@@ -24,13 +24,15 @@ from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.rows import insert_rows
-from warehouse.ledger.review import assigning
+from warehouse.ledger.review import assigning, messages
 from warehouse.ledger.review import gold as review_gold
 
 # Rows that are in memory at once on their way into the ledger.
 CHUNK = 20_000
 # It stands in addresses, in file names, and before a slash in the names of what is made of the batch.
 _NAME = re.compile(r"\w[\w.-]*")
+# Who writes the reason for which questions are read again.
+_COMMAND = "proctor review assign"
 # A file's name has 255 bytes, and the annotator's name stands in it as well.
 _MOST_NAME_BYTES = 80
 
@@ -58,11 +60,15 @@ class AssignmentTerms:
         again: take what closed batches left undecided as well; who decided on one before is not given it again.
         all_or_nothing: refuse a batch of which something would be left out.
         gold: questions with a known decision, of which some are put among everybody's work.
+        reason: what is doubted of questions that review has settled, and that are read again; empty for first reviews.
+        landed: with a reason, the closed batches that the lake has: what others settled is not known there yet.
     """
 
     again: bool = False
     all_or_nothing: bool = False
     gold: GoldSupply = NO_GOLD
+    reason: str = ""
+    landed: Collection[str] = ()
 
 
 def assign_batch(
@@ -108,7 +114,7 @@ def assign_batch(
                 "There are no annotators to assign questions to. Add them with "
                 "`proctor exam user add NAME --role annotator --discipline History`."
             )
-        taken = _read_taken(connection, first["question_uuid"].to_list(), again=terms.again)
+        taken = _read_taken(connection, first["question_uuid"].to_list(), terms)
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
         if fresh.is_empty():
             return _summarise_existing(connection, set(taken.values()), first.height)
@@ -175,6 +181,19 @@ def assign_batch(
             close_units(connection, stage, [(name,)])
         places = _place(questions, chosen, planted)
         _write_assignments(connection, name, plan.annotators, planted, places, now, due)
+        if terms.reason:
+            for uuid in chosen["question_uuid"]:
+                said = ReviewMessage(
+                    batch_id=name,
+                    question_uuid=uuid,
+                    number=1,
+                    annotator=None,
+                    author=_COMMAND,
+                    is_coordinator=True,
+                    message=terms.reason,
+                    written_at=now,
+                )
+                messages.insert_message(connection, said)
     return AssignmentSummary(
         batch_id=name,
         is_new=True,
@@ -274,24 +293,34 @@ def _place(
     return {uuid: (place, has_answer) for place, (uuid, has_answer) in enumerate(rows, start=1)}
 
 
-def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
+def _read_taken(
+    connection: Connection, question_uuids: Sequence[str], terms: AssignmentTerms
+) -> dict[str, str]:
     """Those of the questions that are not to be assigned, with their batch.
 
-    `again` lets go of what a closed batch left undecided. What it settled may not have landed yet.
+    `again` lets go of what a closed batch left undecided, and a reason of what it settled for another one. What it settled may
+    not have landed yet.
     """
     taken = assigning.read_batched_questions(connection, question_uuids)
     by_batch: dict[str, list[str]] = {}
-    for uuid, name in taken.items() if again else ():
+    for uuid, name in taken.items() if terms.again or terms.reason else ():
         by_batch.setdefault(name, []).append(uuid)
     for batch in assigning.read_batches(connection) if by_batch else ():
         uuids = by_batch.get(batch.batch_id)
-        if not batch.is_closed or not uuids:
+        if not batch.is_closed or not uuids or (terms.reason and batch.batch_id not in terms.landed):
             continue
         items = read_items(connection, batch.batch_id, uuids)
         decisions = read_decisions(connection, batch.batch_id, question_uuids=uuids)
+        known = {
+            one.question_uuid
+            for one in messages.read_messages(connection, batch.batch_id, uuids)
+            if one.number == 1 and one.message == terms.reason
+        }
         for outcome in compute_outcomes(items, decisions, batch.review_count):
-            if not outcome.is_settled:
-                del taken[outcome.item.question_uuid]
+            uuid = outcome.item.question_uuid
+            is_new = bool(terms.reason) and (terms.again or uuid not in known)
+            if not outcome.is_settled or is_new:
+                del taken[uuid]
     return taken
 
 

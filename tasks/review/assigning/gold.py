@@ -146,7 +146,11 @@ def plant(
     if not supply.rows:
         return []
     golds = [make_gold(row, supply.key, batch_id) for row in supply.rows]
-    golds = [gold for gold in golds if gold.item.question_uuid not in work]
+    # What is read again just now is known no more.
+    doubted = _list_doubted(connection, golds)
+    golds = [
+        gold for gold in golds if gold.item.question_uuid not in work and gold.source_uuid not in doubted
+    ]
     past = assigning.read_past_decisions(
         connection, sorted({one for gold in golds for one in (gold.source_uuid, gold.item.question_uuid)})
     )
@@ -179,6 +183,14 @@ def plant(
             chosen[uuid] = able[uuid]
             given.setdefault(uuid, []).append(name)
     return [Planted(chosen[uuid], tuple(names)) for uuid, names in sorted(given.items())]
+
+
+def _list_doubted(connection: Connection, golds: Sequence[GoldQuestion]) -> set[str]:
+    """Those of the settled questions that lie in another batch, which is not closed."""
+    settled = {gold.source_uuid: gold.source_batch for gold in golds}
+    closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
+    of = assigning.read_batched_questions(connection, list(settled))
+    return {uuid for uuid, name in of.items() if name not in closed and name != settled[uuid]}
 
 
 def _alternate(order: Sequence[str], golds: Mapping[str, GoldQuestion]) -> list[str]:

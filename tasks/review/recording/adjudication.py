@@ -33,7 +33,7 @@ def assign_adjudicators(
 ) -> AdjudicationSummary:
     """Give every dispute without an adjudicator to somebody of the discipline.
 
-    The adjudicator must not have reviewed it. Experts of the discipline first, and of them the least loaded; the batch's deadline
+    The adjudicator must not have reviewed it, in an earlier batch neither. Experts of the discipline first, and of them the least loaded; the batch's deadline
     moves so that there is time. Running it again changes nothing. All active annotators may settle; without `question_uuids` the whole
     batch is looked at.
 
@@ -56,9 +56,9 @@ def assign_adjudicators(
             return AdjudicationSummary(batch_id, 0)
         people = find_annotators(connection, None)
         of_name = {person.user_id: person for person in people}
-        readers: dict[str, set[str]] = {}
         given: set[str] = set()
         uuids = {outcome.item.question_uuid for outcome in disputed}
+        readers = assigning.read_past_decisions(connection, uuids)
         for assignment in read_assignments(connection, batch_id, question_uuids=uuids):
             readers.setdefault(assignment.question_uuid, set()).add(assignment.annotator)
             if assignment.role == "adjudicator":

@@ -99,8 +99,8 @@ class Scores:
         discipline_low, discipline_high: its 95% interval.
         discipline_count: questions in the discipline.
         is_pooled: one cluster only, so the spread within the candidate's other disciplines was taken for its error.
-        repeat_sd: standard deviation (ddof 1) of S over the repeats: the candidate's own randomness, not the error of S.
-            NaN for fewer than two whole repeats.
+        repeat_sd: standard deviation of S over the repeats of a set (ddof 1, pooled over the sets that it sat): the candidate's
+            own randomness, not the error of S. NaN without two whole repeats of one set.
         repeat_count: repeats in which every discipline that has weight has stars.
         relative: R of every candidate, or None without a reference.
     """
@@ -331,7 +331,7 @@ def divide_intervals(score: Estimate, base: Estimate, covariance: Floats) -> tup
 
 
 def _compute_repeat_sd(rows: StarRows, weights: Floats, candidate_count: int) -> tuple[Floats, Codes]:
-    """Standard deviation of S over whole repeats, and how many there are."""
+    """Standard deviation of S over whole repeats of a set, and how many repeats there are."""
     if rows.repeat is None or not len(rows.stars):
         return np.full(candidate_count, np.nan), np.zeros(candidate_count, dtype=np.int64)
     repeats = int(rows.repeat.max()) + 1
@@ -341,8 +341,16 @@ def _compute_repeat_sd(rows: StarRows, weights: Floats, candidate_count: int) ->
     score = compute_score(mean.reshape(shape), weights)
     is_whole = ~np.isnan(score)
     count = is_whole.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centre = np.where(is_whole, score, 0.0).sum(axis=1) / count
-        squares = np.where(is_whole, (score - centre[:, None]) ** 2, 0.0).sum(axis=1)
-        spread = np.sqrt(squares / (count - 1))
-    return np.where(count >= 2, spread, np.nan), count
+    sat = np.zeros(score.shape, dtype=np.int64)
+    if rows.sat is not None:
+        sat[rows.candidate, rows.repeat] = rows.sat
+    squares, degrees = np.zeros(candidate_count), np.zeros(candidate_count, dtype=np.int64)
+    for code in np.unique(sat):
+        # Between sets S differs by their questions.
+        held = is_whole & (sat == code)
+        sittings = held.sum(axis=1)
+        centre = np.where(held, score, 0.0).sum(axis=1) / np.maximum(sittings, 1)
+        squares += np.where(held, (score - centre[:, None]) ** 2, 0.0).sum(axis=1)
+        degrees += np.maximum(sittings - 1, 0)
+    spread = np.sqrt(squares / np.maximum(degrees, 1))
+    return np.where(degrees >= 1, spread, np.nan), count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -55,6 +56,20 @@ def test_the_errors_of_an_edition_count_a_text_once() -> None:
     # Four questions that are answered alike are one: 6 clusters instead of 24.
     for one, other in (se, of_pairs):
         assert other**2 == pytest.approx(one**2 * 4 * 23 / 20)
+
+
+@pytest.mark.parametrize(("repeat", "set_id", "is_spread"), [(1, "other", False), (2, "set", True)])
+def test_only_repeats_of_one_set_have_a_spread(repeat: int, set_id: str, is_spread: bool) -> None:
+    """How far the sets of a reference lie apart is no randomness of its own."""
+    basis, is_second = make_basis({}), pl.col("session_id") == "s1"
+    sat = basis.answers.with_columns(
+        model=pl.lit("m0"),
+        repeat=pl.when(is_second).then(repeat).otherwise(1),
+        set_id=pl.when(is_second).then(pl.lit(set_id)).otherwise("set_id"),
+    )
+    (answers,) = arrange_styles(replace(basis, answers=sat))
+    spread = compute_scores(make_rows(answers.frame), answers.weights, candidate_count=1).repeat_sd[0]
+    assert (spread > 0) == is_spread == (not np.isnan(spread))
 
 
 def test_the_rows_of_an_edition_name_the_text_where_there_is_one() -> None:

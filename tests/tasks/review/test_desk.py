@@ -9,7 +9,7 @@ import pytest
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.settings import Settings
 from tasks.questions.identity import name_passage
-from tasks.review.assigning import Annotator, assign_batch
+from tasks.review.assigning import Annotator, AssignmentTerms, assign_batch
 from tasks.review.batch import list_batches, read_assignments, read_batch, read_decisions
 from tasks.review.closing import close_batch
 from tasks.review.decisions.decision import Decision, GivenDecision
@@ -314,6 +314,22 @@ def test_a_dispute_goes_to_somebody_who_did_not_review_it(ledger: Ledger, settin
         "eva",
         "gu",
     }
+
+
+def test_a_dispute_over_what_is_read_again_goes_to_nobody_who_read_it_before(
+    ledger: Ledger, settings: Settings
+) -> None:
+    dispute(ledger, settings)
+    close_batch(ledger, "b1", AFTER_ALL)
+    uuids = [make_question(number)["question_uuid"] for number in (1, 2)]
+    frame, others = make_frame([make_question(1), make_question(2)]), [Annotator("eva"), Annotator("gu")]
+    doubted = AssignmentTerms(reason="The key is wrong.", landed={"b1"})
+    assert assign_batch(ledger, "b2", frame, others, settings, AFTER_ALL, doubted).question_count == 2
+    for name, word in (("eva", "accept"), ("gu", "reject")):
+        decisions = [give(uuid, word) for uuid in uuids]
+        record_submission(ledger, make_submission(name, *decisions, batch_id="b2"), AFTER_ALL)
+    summary = assign_adjudicators(ledger, "b2", AFTER_ALL)
+    assert (summary.assigned_count, summary.unassigned) == (0, {"Engineering": 2})
 
 
 def test_a_dispute_without_anybody_left_is_reported_by_discipline(ledger: Ledger, settings: Settings) -> None:

@@ -95,7 +95,14 @@ def test_the_draw_follows_from_the_key_and_from_nothing_else(
     assert {make_gold(row, KEY, "b1").kind for row in SETTLED} == {"accepted", "rejected", "spoiled"}
 
 
-def test_nobody_is_tried_by_a_question_that_they_have_read(ledger: Ledger, settings: Settings) -> None:
+@pytest.mark.parametrize(
+    ("settled_in", "tried"),
+    # What is read again in another batch is known no more: nobody is tried by it.
+    [("old", {"eva", "fang", "gu"}), ("earlier", set())],
+)
+def test_nobody_is_tried_by_a_question_that_they_have_read_or_that_is_doubted(
+    ledger: Ledger, settings: Settings, settled_in: str, tried: set[str]
+) -> None:
     two = [Annotator("chen"), Annotator("dai")]
     old = [row for row in SETTLED[:4] if row["outcome"] == "accepted"]
     papers = make_frame([{name: row[name] for name in FRESH[0]} for row in old])
@@ -106,8 +113,8 @@ def test_nobody_is_tried_by_a_question_that_they_have_read(ledger: Ledger, setti
             [make_submission(name, *(give(row["question_uuid"], "accept") for row in old), batch_id="old")],
             NOW,
         )
-    assign(ledger, settings, GoldSupply(old, 0.2, KEY))
-    assert {row["annotator"] for row in read_planted(ledger)} == {"eva", "fang", "gu"}
+    assign(ledger, settings, GoldSupply([row | {"batch_id": settled_in} for row in old], 0.2, KEY))
+    assert {row["annotator"] for row in read_planted(ledger)} == tried
 
 
 def test_planted_questions_are_of_the_disciplines_and_languages_of_the_work(

@@ -136,6 +136,12 @@ def test_repeats_are_averaged_before_the_error_and_their_spread_is_another_numbe
     assert two.repeat_sd[0] == pytest.approx((600 / 9 - 100 / 9) / np.sqrt(2))
     assert two.repeat_count.tolist() == [2]
     assert np.isnan(one.repeat_sd[0])
+    # A reference sits each set of a run: how far its sets lie apart is no randomness of its own.
+    apart = compute_scores(replace(repeated, sat=repeated.repeat), [1.0], candidate_count=1)
+    assert (np.isnan(apart.repeat_sd[0]), apart.repeat_count.tolist()) == (True, [2])
+    thrice = make_rows({(0, 0, 1): [3, 1, 0], (0, 0, 2): [2, 0, 0], (0, 0, 3): [1, 0, 0]})
+    pooled = compute_scores(replace(thrice, sat=np.asarray(thrice.repeat) // 2), [1.0], candidate_count=1)
+    assert pooled.repeat_sd == pytest.approx(two.repeat_sd)
 
 
 def test_a_discipline_that_is_missing_makes_s_null_and_never_a_mean_over_the_others() -> None:

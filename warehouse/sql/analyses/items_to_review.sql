@@ -1,12 +1,19 @@
 -- Which questions should an expert look at again, because their answers do not fit?
 -- One row per question whose answers were far from what the model of the scores expects when it was last estimated, up to a month.
--- month: the edition's that estimated it.
+-- month: the edition's that estimated it. One that was corrected since then is not here: `proctor review assign --question` has one read again.
 -- Parameters: $month (default null), $simulated (default null)
 -- A null month is the latest that was published.
 -- Shown: question_uuid, discipline, difficulty, discrimination, fit, answer_count
 -- No rows: no question of a published month has answers that fit so badly; it takes answers of some dozens of candidates before one shows.
-WITH items AS (
-    SELECT i.*
+WITH corrected AS (
+    SELECT question_uuid, arg_min(from_version, (-revision, from_version)) AS since_version
+    FROM bank_contents
+    GROUP BY question_uuid
+    HAVING min(revision) < max(revision)
+),
+
+items AS (
+    SELECT i.*, e.bank_version
     FROM edition_items AS i
     JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
     WHERE coalesce($simulated::BOOLEAN OR NOT i.is_simulated, e.is_shown_by_default)
@@ -31,5 +38,6 @@ SELECT
     first_month,
     is_simulated
 FROM items
-WHERE is_misfit
+LEFT JOIN corrected USING (question_uuid)
+WHERE is_misfit AND bank_version >= coalesce(since_version, 0)
 ORDER BY fit DESC, question_uuid

@@ -32,7 +32,7 @@ SELECT
     parsed.status,
     decided.outcome,
     decided.reject_reason,
-    decided.was_edited,
+    decided.revision > parsed.revision AS was_edited,
     decided.question_type AS accepted_type,
     decided.stem AS accepted_stem,
     decided.material AS accepted_material,

@@ -1,7 +1,7 @@
 -- What does each question say now, after review?
 -- One row per question and document it was found in: the highest revision, with the content that the gate accepted where it
--- edited one. Questions that were refused stay here with their outcome; null means not reviewed yet. Those of a paper that is
--- held are none yet.
+-- edited one. Questions that were refused stay here with their outcome; null means not reviewed yet. What a later review left undecided
+-- is as it was before. Those of a paper that is held are none yet.
 WITH parsed AS (
     SELECT *
     FROM questions
@@ -12,7 +12,10 @@ WITH parsed AS (
 decided AS (
     SELECT *
     FROM review_decisions
-    QUALIFY row_number() OVER (PARTITION BY question_uuid ORDER BY decided_at DESC, batch_id DESC) = 1
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY question_uuid ORDER BY outcome <> 'undecided' DESC, decided_at DESC, batch_id DESC
+        ) = 1
 )
 
 SELECT
@@ -22,17 +25,17 @@ SELECT
     parsed.document_id,
     parsed.document_name,
     parsed.position,
-    CASE WHEN decided.was_edited THEN decided.question_type ELSE parsed.question_type END AS question_type,
-    CASE WHEN decided.was_edited THEN decided.discipline ELSE parsed.discipline END AS discipline,
-    CASE WHEN decided.was_edited THEN decided.sub_discipline ELSE parsed.sub_discipline END AS sub_discipline,
-    CASE WHEN decided.was_edited THEN decided.source_kind ELSE parsed.source_kind END AS source_kind,
-    CASE WHEN decided.was_edited THEN decided.language ELSE parsed.language END AS language,
-    CASE WHEN decided.was_edited THEN decided.stem ELSE parsed.stem END AS stem,
-    CASE WHEN decided.was_edited THEN decided.material ELSE parsed.material END AS material,
-    CASE WHEN decided.was_edited THEN decided.options ELSE parsed.options END AS options,
-    CASE WHEN decided.was_edited THEN decided.answer ELSE parsed.answer END AS answer,
-    CASE WHEN decided.was_edited THEN decided.explanation ELSE parsed.explanation END AS explanation,
-    CASE WHEN decided.was_edited THEN decided.pictures ELSE parsed.pictures END AS pictures,
+    CASE WHEN decided.revision > parsed.revision THEN decided.question_type ELSE parsed.question_type END AS question_type,
+    CASE WHEN decided.revision > parsed.revision THEN decided.discipline ELSE parsed.discipline END AS discipline,
+    CASE WHEN decided.revision > parsed.revision THEN decided.sub_discipline ELSE parsed.sub_discipline END AS sub_discipline,
+    CASE WHEN decided.revision > parsed.revision THEN decided.source_kind ELSE parsed.source_kind END AS source_kind,
+    CASE WHEN decided.revision > parsed.revision THEN decided.language ELSE parsed.language END AS language,
+    CASE WHEN decided.revision > parsed.revision THEN decided.stem ELSE parsed.stem END AS stem,
+    CASE WHEN decided.revision > parsed.revision THEN decided.material ELSE parsed.material END AS material,
+    CASE WHEN decided.revision > parsed.revision THEN decided.options ELSE parsed.options END AS options,
+    CASE WHEN decided.revision > parsed.revision THEN decided.answer ELSE parsed.answer END AS answer,
+    CASE WHEN decided.revision > parsed.revision THEN decided.explanation ELSE parsed.explanation END AS explanation,
+    CASE WHEN decided.revision > parsed.revision THEN decided.pictures ELSE parsed.pictures END AS pictures,
     parsed.parse_confidence,
     parsed.status,
     decided.outcome AS review_outcome,

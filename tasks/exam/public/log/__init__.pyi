@@ -31,6 +31,9 @@ from .log_file import write_public_log as write_public_log
 # Note that so many questions left, or came back, with a bank version, for everybody to read.
 from .retirement import publish_retirement as publish_retirement
 
+# Note how many questions of the bank review has rejected since it accepted them, for everybody to read.
+from .task import note_rejections as note_rejections
+
 # Sign the head of the public log and give it to the witnesses of the settings.
 from .task import seal_log as seal_log
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from schemas.settings import Settings
 from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
@@ -11,6 +13,7 @@ from warehouse.ledger.engine.logs.public_log import add_public_entry, list_publi
 
 RETIRE = "retire"
 RESTORE = "restore"
+_REJECTED = "review rejected them"
 
 
 def publish_retirement(
@@ -23,8 +26,28 @@ def publish_retirement(
     note_keys(ledger, settings, open_signer(settings))
     kind = RETIRE if is_retired else RESTORE
     with ledger.write() as connection:
-        known = {step.body["bank_version"] for step in list_public_entries(connection, (kind,))}
+        noted = list_public_entries(connection, (kind,))
+        known = {step.body["bank_version"] for step in noted if step.body["reason"] != _REJECTED}
         if bank_version not in known:
             body = {"count": count, "bank_version": bank_version, "reason": reason}
             add_public_entry(connection, kind, body)
     return keep_public_log(ledger, settings)
+
+
+def publish_rejections(ledger: Ledger, settings: Settings, counts: Mapping[int, int]) -> int:
+    """Note how many questions left with which bank versions as review rejected them.
+
+    Of a version it is noted once. Returns how many versions were noted now.
+    """
+    with ledger.read() as connection:
+        noted = list_public_entries(connection, (RETIRE,))
+    known = {step.body["bank_version"] for step in noted if step.body["reason"] == _REJECTED}
+    missing = {version: count for version, count in sorted(counts.items()) if version not in known}
+    if missing:
+        note_keys(ledger, settings, open_signer(settings))
+        with ledger.write() as connection:
+            for version, count in missing.items():
+                body = {"count": count, "bank_version": version, "reason": _REJECTED}
+                add_public_entry(connection, RETIRE, body)
+        keep_public_log(ledger, settings)
+    return len(missing)

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from schemas.errors import FlowError
 from schemas.settings import load_settings
+from tasks.exam.public.log.retirement import publish_rejections
 from tasks.exam.public.log.witnesses import read_witnesses, seal_public_log
 from tasks.running.flow_runs import RETRIED, step
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
+
+
+@step(name="note_rejections", **RETRIED)
+def note_rejections() -> dict[str, object]:
+    """Note in the public log how many questions of the bank review has rejected, by version."""
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        counts = dict(lake.read("rejected_exits").iter_rows())
+    if not counts:
+        return {"noted_versions": 0}
+    with open_ledger(settings.ledger_address) as ledger:
+        return {"noted_versions": publish_rejections(ledger, settings, counts)}
 
 
 @step(name="seal_public_log", **RETRIED)

@@ -66,7 +66,7 @@ def export_label_studio(
             languages.add(chosen)
             if together and role == "reviewer":
                 shared |= {
-                    ("", uuid): render(name, "", role, chosen, WorkItem(one.item, None))
+                    ("", uuid): render(name, "", role, chosen, _show_to_all(one))
                     for uuid, one in work.items()
                 }
                 continue
@@ -83,6 +83,11 @@ def export_label_studio(
             task["data"].setdefault(PICTURES, "")
         paths.append(_write(path, tasks))
     return [*paths, *(_write_config(folder, one, has_pictures=has_pictures) for one in sorted(languages))]
+
+
+def _show_to_all(one: WorkItem) -> WorkItem:
+    """What everybody may see of a question."""
+    return WorkItem(one.item, None, messages=[said for said in one.messages if said.is_to_all])
 
 
 def render_task(

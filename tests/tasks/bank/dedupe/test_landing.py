@@ -262,6 +262,57 @@ def test_an_edit_replaces_one_entry_and_a_rejection_ends_it(bank: Lake, settings
     ]
 
 
+def test_a_corrected_key_reaches_every_variant_and_a_review_that_changes_nothing_changes_nothing(
+    bank: Lake, settings: Settings
+) -> None:
+    lake, row = bank, make_accepted(STEMS[0])
+    keys = f"select question_uuid, stem, revision, answer from current_bank where lineage_uuid = '{row['lineage_uuid']}'"
+    ours = f"{keys} order by stem"
+
+    def review(name: str, days: int, **changes: Any) -> BankBuild:
+        decided = row | {"batch_id": name, "decided_at": DECIDED + timedelta(days=days)} | changes
+        lake.land("review_decisions", name, make_frame(decided))
+        made, _ = augment_questions(lake.read("accepted_questions", {"batch_id": name}), unit=name, now=NOW)
+        lake.land("variants", name, made)
+        return publish(lake, settings)
+
+    before = lake.query(ours)
+    assert review("b2", 1).is_unchanged
+    # As the parent's words stay, so do those of its statements: what is true of them changes all the same.
+    assert (review("b3", 2, revision=2, answer=["D"]).version, lake.query(ours).height) == (2, 5)
+    after = lake.query(ours)
+    assert after["question_uuid"].equals(before["question_uuid"])
+    assert set(after["revision"]) == {2}
+    true = [one["stem"] for one in after.to_dicts() if one["answer"] == ["true"]]
+    assert (len(true), "119" in true[0]) == (1, True)
+    assert lake.query("select distinct reason from bank_exits").rows() == [("edited",)]
+    # Another review finds it right, and another one what the first had: neither makes a variant of a revision twice.
+    assert review("b4", 3, revision=2, answer=["D"]).is_unchanged
+    assert publish(lake, settings, is_rebuilt=True).is_unchanged
+    assert review("b5", 4, revision=3).version == 3
+    assert lake.query(ours).drop("revision").equals(before.drop("revision"))
+    assert lake.query("select landing_unit, count(*) from variants group by all order by all").rows() == [
+        ("b1", 8),
+        ("b3", 4),
+        ("b5", 4),
+    ]
+
+
+def test_a_copy_with_the_fault_that_was_corrected_does_not_come_in_for_it(
+    bank: Lake, settings: Settings
+) -> None:
+    lake, row = bank, make_accepted(STEMS[0])
+    land_batch(lake, "b2", make_accepted("Note: " + STEMS[0]))
+    assert publish(lake, settings).duplicates.height == 1
+    corrected = {"revision": 2, "stem": STEMS[0].replace("fastest", "slowest")}
+    land_batch(lake, "b3", row | corrected | {"decided_at": DECIDED + timedelta(days=1)})
+    assert publish(lake, settings).version == 2
+    assert lake.query("select count(distinct lineage_uuid) from current_bank").item() == 2
+    land_batch(lake, "b4", make_accepted("Now: " + STEMS[0]))
+    assert publish(lake, settings).contents.is_empty()
+    assert publish(lake, settings, is_rebuilt=True).is_unchanged
+
+
 def test_pairs_that_mean_the_same_are_shown_to_people_and_nothing_leaves(
     lake: Lake, settings: Settings
 ) -> None:

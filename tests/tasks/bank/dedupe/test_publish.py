@@ -326,6 +326,8 @@ def test_a_variant_rejected_in_review_stays_out() -> None:
     result = publish(make_frame(row, decision), variants)
     assert judged["question_uuid"] not in set(result.bank["question_uuid"])
     assert result.bank.height == 4
+    later = publish(make_frame(row, decision), variants, build(row))
+    assert later.exits.select("question_uuid", "reason").rows() == [(judged["question_uuid"], "rejected")]
 
 
 def test_a_variant_corrected_in_review_enters_as_corrected() -> None:
