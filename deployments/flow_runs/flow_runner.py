@@ -8,7 +8,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from deployments.command_line.printing import print_note
-from deployments.flow_runs.server import build_environment, create_prefect_home, read_state, start_server
+from deployments.flow_runs.server import (
+    build_environment,
+    create_prefect_home,
+    explain_answer,
+    read_state,
+    start_server,
+)
 from deployments.home import check_host
 from schemas.errors import FlowError, ProctorError
 from schemas.settings import Settings, load_settings
@@ -17,6 +23,8 @@ if TYPE_CHECKING:
     from prefect import Flow
 
 DRAIN_TIMEOUT_S = 10.0
+# A password that the server does not take, and an address at which there is no Prefect.
+_REFUSED = (401, 403, 404)
 
 
 def run_flow(
@@ -27,7 +35,7 @@ def run_flow(
     Uses the server named by PREFECT_API_URL, or this home's own, which is started where it does not run and stays. With
     `without_server`, or the setting of that name, the flow runs as plain Python and Prefect's API is never called.
     A flow in which nothing succeeded has Failed; what it counted is returned all the same, or raised (FlowError) where it
-    `must_succeed`. Any other ProctorError raised inside the flow is raised again as it is.
+    `must_succeed`. Any other ProctorError raised inside the flow is raised again as it is, and raised where the server refuses us.
     """
     from tasks.running.flow_runs import run_plainly
     from warehouse.lake import share_lake
@@ -110,9 +118,18 @@ def _import_flow(name: str) -> Any:
 
 
 def _find_cause(error: BaseException) -> ProctorError | None:
+    """What of ours is behind an error, or a Prefect server that refuses; None for neither."""
+    # Without a server nothing has imported it, and what a flow asks of models is no call of Prefect's.
+    prefect = sys.modules.get("prefect.exceptions")
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, ProctorError):
             return seen
+        if (
+            prefect
+            and isinstance(seen, prefect.PrefectHTTPStatusError)
+            and seen.response.status_code in _REFUSED
+        ):
+            return explain_answer(seen)
         seen = seen.__cause__ or seen.__context__
     return None
