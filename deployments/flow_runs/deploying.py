@@ -20,7 +20,6 @@ from deployments.flow_runs.environment import list_plain_variables
 from deployments.flow_runs.server import (
     ServerState,
     build_environment,
-    explain_answer,
     prefect_home,
     read_state,
 )
@@ -143,7 +142,7 @@ def start_on_worker(deployment: Deployment) -> str:
 
     Raises UsageError where the server does not know the deployment, ProctorError where it does not answer, or refuses.
     """
-    from deployments.flow_runs.flow_runner import prepare_prefect
+    from deployments.flow_runs.flow_runner import explain_answer, prepare_prefect
 
     prepare_prefect()
     from httpx import HTTPError, HTTPStatusError

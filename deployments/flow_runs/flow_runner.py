@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from deployments.command_line.printing import print_note
 from deployments.flow_runs.server import (
+    PrefectServer,
     build_environment,
     create_prefect_home,
-    explain_answer,
     read_state,
     start_server,
 )
@@ -20,6 +20,7 @@ from schemas.errors import FlowError, ProctorError
 from schemas.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from httpx import HTTPStatusError
     from prefect import Flow
 
 DRAIN_TIMEOUT_S = 10.0
@@ -84,6 +85,15 @@ def prepare_prefect() -> None:
     else:
         variables = build_environment(settings, _find_server(settings))
     os.environ.update(variables)
+
+
+def explain_answer(error: HTTPStatusError) -> ProctorError:
+    """A Prefect server that answers, and does not do what its client asks of it, in a sentence."""
+    shown = PrefectServer(str(error.request.url)).shown
+    return ProctorError(
+        f"The Prefect server answered {error.response.status_code} at {shown}. Check PREFECT_API_URL, its address, and that "
+        "PREFECT_API_AUTH_STRING is its password."
+    )
 
 
 def send_what_is_left() -> None:

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 
 def print_papers(papers: Sequence[Path], folder: Path) -> list[tuple[Path, Path]]:
-    """Each paper with its PDF, of those that can be printed; in the folder for as long as it is there."""
+    """Each paper that can be printed, with its PDF, which is there as long as the folder."""
     copies = {paper: folder / f"{number}{paper.suffix}" for number, paper in enumerate(papers)}
     for paper, copy in copies.items():
         shutil.copyfile(paper, copy)

@@ -34,9 +34,6 @@ from .local_server import stop_server as stop_server
 # The header of a `name:password`; empty for none.
 from .named_server import encode_password as encode_password
 
-# What a person is told of a server that answers, and does not do what Prefect's client asks of it.
-from .named_server import explain_answer as explain_answer
-
 # A Prefect server by its address, and what it answers.
 from .named_server import PrefectServer as PrefectServer
 

@@ -6,13 +6,8 @@ import base64
 import json
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
-
-from schemas.errors import ProctorError
-
-if TYPE_CHECKING:
-    from httpx import HTTPStatusError
 
 _PATIENCE_S: Final = 5.0
 
@@ -64,15 +59,6 @@ def read_named_server() -> PrefectServer | None:
     url = os.environ.get("PREFECT_API_URL")
     key, auth = os.environ.get("PREFECT_API_KEY"), os.environ.get("PREFECT_API_AUTH_STRING")
     return PrefectServer(url, f"Bearer {key}" if key else encode_password(auth)) if url else None
-
-
-def explain_answer(error: HTTPStatusError) -> ProctorError:
-    """What a person is told of a server that answers, and does not do what Prefect's client asks of it."""
-    shown = PrefectServer(str(error.request.url)).shown
-    return ProctorError(
-        f"The Prefect server answered {error.response.status_code} at {shown}. Check PREFECT_API_URL, its address, and that "
-        "PREFECT_API_AUTH_STRING is its password."
-    )
 
 
 def encode_password(auth: str | None) -> str:

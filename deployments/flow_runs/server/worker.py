@@ -24,9 +24,9 @@ from contextlib import suppress
 from typing import Final
 
 from deployments.flow_runs.deploying import POOLS
-from deployments.flow_runs.flow_runner import prepare_prefect, run_flow
+from deployments.flow_runs.flow_runner import explain_answer, prepare_prefect, run_flow
 from deployments.flow_runs.server.local_server import read_state
-from deployments.flow_runs.server.named_server import PrefectServer, explain_answer
+from deployments.flow_runs.server.named_server import PrefectServer
 from deployments.home import check_host
 from schemas.errors import ProctorError, UsageError
 from schemas.ledger.engine import Job
