@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from deployments.flow_runs.environment import list_plain_variables
-from deployments.flow_runs.server import ServerState, build_environment, prefect_home, read_state
+from deployments.flow_runs.server import (
+    ServerState,
+    build_environment,
+    prefect_home,
+    read_state,
+)
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.running.sharing import WORK_POOL
@@ -135,12 +140,12 @@ def start_on_worker(deployment: Deployment) -> str:
 
     The deployment runs with the parameters that it has.
 
-    Raises UsageError where the server does not know the deployment, ProctorError where it does not answer.
+    Raises UsageError where the server does not know the deployment, ProctorError where it does not answer, or refuses.
     """
-    from deployments.flow_runs.flow_runner import prepare_prefect
+    from deployments.flow_runs.flow_runner import explain_answer, prepare_prefect
 
     prepare_prefect()
-    from httpx import HTTPError
+    from httpx import HTTPError, HTTPStatusError
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound
 
@@ -152,6 +157,8 @@ def start_on_worker(deployment: Deployment) -> str:
         raise UsageError(
             f"The Prefect server does not know {deployment.name}. Run `proctor deploy` first."
         ) from None
+    except HTTPStatusError as error:
+        raise explain_answer(error) from None
     except HTTPError as error:
         raise ProctorError(
             f"The Prefect server does not start {deployment.name} ({type(error).__name__}). See that it runs, then try again."

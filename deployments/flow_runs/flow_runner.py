@@ -8,15 +8,24 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from deployments.command_line.printing import print_note
-from deployments.flow_runs.server import build_environment, create_prefect_home, read_state, start_server
+from deployments.flow_runs.server import (
+    PrefectServer,
+    build_environment,
+    create_prefect_home,
+    read_state,
+    start_server,
+)
 from deployments.home import check_host
 from schemas.errors import FlowError, ProctorError
 from schemas.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from httpx import HTTPStatusError
     from prefect import Flow
 
 DRAIN_TIMEOUT_S = 10.0
+# A password that the server does not take, and an address at which there is no Prefect.
+_REFUSED = (401, 403, 404)
 
 
 def run_flow(
@@ -27,7 +36,7 @@ def run_flow(
     Uses the server named by PREFECT_API_URL, or this home's own, which is started where it does not run and stays. With
     `without_server`, or the setting of that name, the flow runs as plain Python and Prefect's API is never called.
     A flow in which nothing succeeded has Failed; what it counted is returned all the same, or raised (FlowError) where it
-    `must_succeed`. Any other ProctorError raised inside the flow is raised again as it is.
+    `must_succeed`. Any other ProctorError raised inside the flow is raised again as it is, and raised where the server refuses us.
     """
     from tasks.running.flow_runs import run_plainly
     from warehouse.lake import share_lake
@@ -78,6 +87,15 @@ def prepare_prefect() -> None:
     os.environ.update(variables)
 
 
+def explain_answer(error: HTTPStatusError) -> ProctorError:
+    """A Prefect server that answers, and does not do what its client asks of it, in a sentence."""
+    shown = PrefectServer(str(error.request.url)).shown
+    return ProctorError(
+        f"The Prefect server answered {error.response.status_code} at {shown}. Check PREFECT_API_URL, its address, and that "
+        "PREFECT_API_AUTH_STRING is its password."
+    )
+
+
 def send_what_is_left() -> None:
     """Wait until Prefect has the lines and events of this process.
 
@@ -110,9 +128,18 @@ def _import_flow(name: str) -> Any:
 
 
 def _find_cause(error: BaseException) -> ProctorError | None:
+    """What of ours is behind an error, or a Prefect server that refuses; None for neither."""
+    # Without a server nothing has imported it, and what a flow asks of models is no call of Prefect's.
+    prefect = sys.modules.get("prefect.exceptions")
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, ProctorError):
             return seen
+        if (
+            prefect
+            and isinstance(seen, prefect.PrefectHTTPStatusError)
+            and seen.response.status_code in _REFUSED
+        ):
+            return explain_answer(seen)
         seen = seen.__cause__ or seen.__context__
     return None

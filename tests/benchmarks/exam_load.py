@@ -127,9 +127,11 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 def render_load(name: str, load: Load) -> str:
     """A load as a few lines."""
-    answers = max(1, load.answer_count)
+    answers = load.answer_count
+    if not answers:
+        return f"{name}: nothing to measure, no answer in {load.wall_s:.0f} s; {dict(load.errors) or 'more --seconds bring some'}"
     lines = [
-        f"{name}: {load.answer_count:,} answers in {load.wall_s:.0f} s = {answers / load.wall_s:.0f} a second; "
+        f"{name}: {answers:,} answers in {load.wall_s:.0f} s = {answers / load.wall_s:.0f} a second; "
         f"{sum(load.errors.values())} errors {dict(load.errors) or ''}"
     ]
     for what, found in load.latencies.items():

@@ -10,6 +10,7 @@ is published of a question is known to the next season, with its error. Truth is
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -158,7 +159,7 @@ def equate_seasons(drawn: Answers, rules: Rules, *, is_same_bank: bool = False) 
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Print one table: a row for each season."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -215,4 +216,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

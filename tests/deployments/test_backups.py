@@ -160,7 +160,11 @@ def test_what_is_restored_once_there_is_room_is_the_same_in_every_file_and_row(
         with pytest.raises(StoreError, match=r"No space left.*Make room there .* restore again"):
             restore_home(restored, tmp_path / "copy")
     # The same command does it then.
-    restore_home(restored, tmp_path / "copy")
+    parts = restore_home(restored, tmp_path / "copy")["restored"]
+    # The same is restored where it does not lie in the home.
+    apart = Settings(home=tmp_path / "apart", archive=tmp_path / "originals", secrets=tmp_path / "keys")
+    assert restore_home(apart, tmp_path / "copy")["restored"] == parts
+    assert {"archive", "lake", "ledger.sqlite", "secrets"} <= set(parts)
 
     for name in ("lake/data", "archive", "secrets", "public"):
         assert hash_files(restored.home / name) == hash_files(settings.home / name), name

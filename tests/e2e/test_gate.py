@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.prefect, pytest.mark.long, pytest.mark.xdist_group("ow
 
 PAPER = "一、判断题\n1. 赤道是地球上最长的纬线。（√）\n2. 长江注入南海。（×）\n"
 ANNOTATORS = ("chen", "dai")
+PATIENCE_S = 900
 
 
 def list_processes(home: Home) -> list[str]:
@@ -40,15 +41,14 @@ def count_versions(home: Home) -> int:
     return len(home.read_json("bank")["versions"])
 
 
-def await_version(home: Home, count: int, limit_s: float) -> float:
-    """Seconds until the bank has that many versions; fails after `limit_s`."""
+def await_version(home: Home, count: int) -> None:
+    """Wait until the bank has that many versions; fails where nothing comes of it."""
     started = time.monotonic()
     while count_versions(home) < count:
-        assert time.monotonic() - started < limit_s, (home.path / "prefect" / "worker.log").read_text()[
+        assert time.monotonic() - started < PATIENCE_S, (home.path / "prefect" / "worker.log").read_text()[
             -2000:
         ]
         time.sleep(1)
-    return time.monotonic() - started
 
 
 def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path
         fill_workbook(workbooks[1], [])
         done = json.loads(home.run("review", "import", str(workbooks[1]), "--json").stdout)
         assert done["continued"] == [{"by": "event", "batch_id": batch}]
-        assert await_version(home, 1, 60) < 60
+        await_version(home, 1)
         signed = (
             "select flow_run_id is not null as is_signed from landings where table_name = 'bank_versions'"
         )

@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import Final
 
 from deployments.flow_runs.deploying import POOLS
-from deployments.flow_runs.flow_runner import prepare_prefect, run_flow
+from deployments.flow_runs.flow_runner import explain_answer, prepare_prefect, run_flow
 from deployments.flow_runs.server.local_server import read_state
 from deployments.flow_runs.server.named_server import PrefectServer
 from deployments.home import check_host
@@ -104,10 +104,7 @@ def _make_queue(name: str) -> None:
             with suppress(ObjectAlreadyExists):
                 client.create_work_queue(name=name, work_pool_name=WORK_POOL)
     except HTTPStatusError as error:
-        raise ProctorError(
-            f"The Prefect server at {shown} answered {error.response.status_code}. Check its address, "
-            "and that PREFECT_API_AUTH_STRING is its password."
-        ) from None
+        raise explain_answer(error) from None
     except HTTPError as error:
         raise ProctorError(
             f"The Prefect server at {shown} does not answer ({type(error).__name__}). Start it, or correct "

@@ -266,7 +266,8 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
         raise refusal
     return {
         "home": str(settings.home),
-        "restored": sorted(path.name for path in settings.home.iterdir()),
+        # What was in the backup, wherever settings put it: ledger and lake may be on servers.
+        "restored": sorted({one.path.split("/")[0] for one in manifest.files}),
         "backup_id": manifest.backup_id,
         "finished_at": manifest.finished_at,
     }

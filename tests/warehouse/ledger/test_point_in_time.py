@@ -35,7 +35,8 @@ def archive_log(server: PostgresqlServer) -> Iterator[Path]:
     ) as connection:
         connection.execute("ALTER SYSTEM SET archive_mode = on")
         connection.execute(
-            f"ALTER SYSTEM SET archive_command = 'test ! -f {archive}/%f && cp %p {archive}/%f'"
+            "ALTER SYSTEM SET archive_command = "
+            f"'test ! -f {archive}/%f && cp %p {archive}/part && mv {archive}/part {archive}/%f'"
         )
     server.stop()
     server.start()
