@@ -37,6 +37,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tests.shared import find_shared_folder
+
 ROOT = Path(__file__).resolve().parents[1]
 OURS = ("deployments", "flows", "schemas", "tasks", "warehouse")
 # Nothing that starts threads on import: a fork copies only the thread that forks.
@@ -119,7 +121,7 @@ class WarmProcess(subprocess.Popen[str]):
     """
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
-        handle, self._noted = tempfile.mkstemp(prefix="warm-process-")
+        handle, self._noted = tempfile.mkstemp(prefix="warm-process-", dir=find_shared_folder())
         os.close(handle)
         environment = {**(options.pop("env", None) or os.environ), NOTED: self._noted}
         super().__init__(command, env=environment, text=True, **options)

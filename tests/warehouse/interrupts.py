@@ -14,13 +14,13 @@ _BLOCKS = str(Path(blocks.__file__))
 
 
 def interrupt_everywhere(
-    act: Callable[[], object], is_meant: Callable[[CodeType], bool]
+    act: Callable[[], object], is_meant: Callable[[CodeType], bool], *, step: int = 1
 ) -> Iterator[KeyboardInterrupt]:
-    """Act again and again, each time interrupted one moment later in what is meant.
+    """Act again and again, interrupted each time `step` moments later in what is meant.
 
     Left out is one: before the end of a block begins nothing can be let go, which is left to whoever clears the traceback.
     """
-    for number in count(1):
+    for number in count(1, step):
         seen = 0
 
         def watch(frame: FrameType, event: str, _: object, last: int = number) -> None:

@@ -92,8 +92,8 @@ assert "proctor" not in sys.modules and "polars" not in sys.modules
 
     def land() -> None:
         with open_lake(settings) as lake:
-            # Ten times a second: to land without a pause took half of the CPU that was to answer.
-            while not done.wait(0.1):
+            # Three times a second: to land without a pause took half of the CPU that was to answer.
+            while not done.wait(0.3):
                 unit = f"call-{len(landed)}"
                 rows = pl.DataFrame({"call_key": [unit], "model": ["other"], "cost_usd": [0.5]})
                 lake.land("llm_calls", unit, fill(rows))
