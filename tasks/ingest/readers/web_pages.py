@@ -18,6 +18,7 @@ from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
 from tasks.ingest.readers.quiz_pages import settle_reviews
 from tasks.ingest.readers.scripts import write_levels
+from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.points import POINTS
 
@@ -46,6 +47,8 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         return extraction
     for element in list(root.iter("script", "style", "head")):
         element.drop_tree()
+    if _KEEPS_LINES.search(text) is None:
+        _join_source_lines(root)
     settle_reviews(root)
     for element in root.iter("input"):
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
@@ -106,6 +109,39 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
                 Line(text, kind="table", cells=cells, table=index + 1, emphasis=tuple(spans))
             )
     return extraction
+
+
+# A style sheet that shows the lines of the source; where one ends.
+_KEEPS_LINES, _SOURCE_LINE = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE), re.compile(r"\n\s*")
+_RUNNING = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "caption", "figcaption", "legend"}
+
+
+def _join_source_lines(root: Any) -> None:
+    """Run the lines of the source together within a text, as browsers do, but for those of `pre`.
+
+    Between elements they stay where a style sheet may show each of these on a line of its own: outside of paragraphs.
+    """
+    inside: dict[Any, str] = {None: ""}
+    for element in root.iter():
+        above = inside[element.getparent()]
+        own = "pre" if element.tag == "pre" else "p" if element.tag in _RUNNING else above
+        inside[element] = above if above == "pre" else own
+        element.text = _join_text(element.text, inside[element])
+        element.tail = _join_text(element.tail, above)
+
+
+def _join_text(text: str | None, block: str) -> str | None:
+    if not text or "\n" not in text or block == "pre":
+        return text
+    first = 0 if block == "p" else len(text) - len(text.lstrip())
+    last = len(text) if block == "p" else len(text.rstrip())
+    return text[:first] + _SOURCE_LINE.sub(_join_line, text[first:last]) + text[last:]
+
+
+def _join_line(found: re.Match[str]) -> str:
+    """What stands for the end of a line: a space, but between Chinese nothing."""
+    beside = found.string[max(found.start() - 1, 0) : found.start()], found.string[found.end() : found.end() + 1]
+    return "" if all(one and is_cjk(one) for one in beside) else " "
 
 
 def _is_numbered(rows: list[list[str]]) -> bool:

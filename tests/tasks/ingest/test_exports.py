@@ -88,6 +88,21 @@ def test_ordered_lists_of_a_web_page_count_its_questions_and_their_options(tmp_p
     ]
 
 
+def test_where_a_line_of_the_source_ends_a_web_page_ends_none(tmp_path: Path) -> None:
+    page = """<html><body><p>1. What was built between the years 1920 and
+    2. in the list of towns?</p><p>A. <b>A</b>
+    mill</p><p>B. A
+    lamp</p><p>2. 粮仓里存放的是
+    （ ）</p><p>A.谷物</p><p>B.灯油</p><p>答案：A</p><pre>3. What is C?
+    A. air
+    B. oil</pre></body></html>"""
+    assert read(write(tmp_path, "quiz.html", page)) == [
+        ("multiple_choice", "What was built between the years 1920 and 2. in the list of towns?", ["A mill", "A lamp"], []),
+        ("multiple_choice", "粮仓里存放的是( )", ["谷物", "灯油"], ["A"]),
+        ("multiple_choice", "What is C?", ["air", "oil"], []),
+    ]
+
+
 def test_radio_buttons_of_a_web_page_are_options(tmp_path: Path) -> None:
     block = (
         "<p>Question {n}</p><p>{stem}</p><label><input type=radio>Corn</label><br><label><input type=radio>Oil</label><br>"
