@@ -5,9 +5,9 @@ paper says which. What is no fault: spaces, pictures of formulas, blanks that a 
 
     python -m tests.benchmarks.ingest_formats FOLDER … [--to FORMAT] [--show PART OF A NAME]
 
-A format is one that LibreOffice writes: Word papers are compared with their `pdf`, `odt`, `rtf`, `html`, `txt` or `doc`, workbooks with
-their `ods`, `xls`, `html` or `csv`, pages and texts with a `docx`. Or it is a dress of `DRESSES`: the text of a paper is compared with
-the same text in another encoding, with other digits, with page numbers.
+A format is one that LibreOffice writes: Word papers are compared with their `pdf`, `odt`, `rtf`, `html`, `txt` or `doc`, pages and
+texts with a `docx`. Workbooks are compared with a `csv`, or a web page of one `table`, for each sheet. Or it is a dress of `DRESSES`: the
+text of a paper is compared with the same text in another encoding, with other digits, with page numbers.
 
 Reported are, by paper, questions in either, those with the same stem, those with the same stem, options and answer, and what became
 of the papers where it is not the same.
@@ -16,6 +16,7 @@ of the papers where it is not the same.
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import multiprocessing
 import re
@@ -24,28 +25,26 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tasks.ingest.readers.workbook import read_workbook
 from tests.benchmarks.ingest_cache import find_cache, use_cache
 from tests.benchmarks.ingest_speed import read_within
 
 # What is compared of a text: its letters and digits, so many.
 _COMPARED = 60
 _READERS = 2
-_WORD, _BOOKS, _TEXTS = (".doc", ".docx"), (".xls", ".xlsx"), (".txt", ".md", ".html")
-# What LibreOffice makes of what, and the names of its filters where it has several; each sheet becomes a file of its own.
+_WORD, _BOOKS, _LINES = (".doc", ".docx"), (".xls", ".xlsx"), (".txt", ".md")
+# What is made of what; the name of LibreOffice's filter where it has several.
 SOURCES = {
-    **dict.fromkeys(("pdf", "odt", "rtf", "txt", "doc"), _WORD),
-    **dict.fromkeys(("ods", "xls", "csv"), _BOOKS),
-    "html": (*_WORD, *_BOOKS),
-    "docx": _TEXTS,
+    **dict.fromkeys(("pdf", "odt", "rtf", "html", "txt", "doc"), _WORD),
+    "docx": (*_LINES, ".html"),
+    **dict.fromkeys(("csv", "table"), _BOOKS),
 }
-_FILTERS = {
-    "txt": "txt:Text (encoded):UTF8",
-    "csv": "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1",
-}
+_FILTERS = {"txt": "txt:Text (encoded):UTF8"}
 _WIDE = {ord("0") + digit: 0xFF10 + digit for digit in range(10)}
 _LINES_PER_PAGE = 40
 
@@ -82,7 +81,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--show", default="", help="part of the name of papers whose differences are printed")
     chosen = parser.parse_args(arguments)
     shown = chosen.show.lower()
-    sources = SOURCES.get(chosen.to, (*_WORD, *_TEXTS))
+    sources = SOURCES.get(chosen.to, (*_WORD, *_LINES))
     papers = sorted(
         path
         for folder in chosen.folders
@@ -106,7 +105,8 @@ Pair = tuple[Path, Path, list[Path]]
 def make_pairs(papers: Sequence[Path], wanted: str, folder: Path) -> Iterator[Pair]:
     """Each paper, what is read of it, and the files that it is compared with, of those that can be made."""
     if wanted in SOURCES:
-        made = convert(papers, wanted, folder)
+        make = write_sheets if SOURCES[wanted] == _BOOKS else convert
+        made = make(papers, wanted, folder)
         yield from ((paper, paper, made[paper]) for paper in papers if made[paper])
         return
     texts = convert([paper for paper in papers if paper.suffix in _WORD], "txt", folder)
@@ -127,7 +127,7 @@ def make_pairs(papers: Sequence[Path], wanted: str, folder: Path) -> Iterator[Pa
 
 
 def convert(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
-    """What LibreOffice makes of papers, several files of a workbook; kept in the cache of benchmarks."""
+    """What LibreOffice makes of papers, none or one file each; kept in the cache of benchmarks."""
     keys = {paper: hashlib.sha256(paper.read_bytes()).hexdigest()[:24] for paper in papers}
     kept = {paper: find_cache() / f"formats-{wanted}-{key}" for paper, key in keys.items()}
     inputs = folder / f"to-{wanted}"
@@ -142,11 +142,31 @@ def convert(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, lis
         subprocess.run([*command, *given], check=True, capture_output=True)
     for key, paper in missing.items():
         kept[paper].mkdir(exist_ok=True)
-        for made in sorted((inputs / "made").glob(f"{key}*.{wanted}")):
+        made = inputs / "made" / f"{key}.{wanted}"
+        if made.exists():
             # A paper keeps its name: it may say what the paper is.
-            name = f"{paper.stem}{made.stem.removeprefix(key)}{made.suffix}"
-            shutil.move(made, kept[paper] / name)
+            shutil.move(made, kept[paper] / f"{paper.stem}.{wanted}")
     return {paper: sorted(kept[paper].iterdir()) for paper in papers}
+
+
+def write_sheets(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
+    """Each sheet of a workbook as a file: values between commas, or the one table of a web page."""
+    written: dict[Path, list[Path]] = {paper: [] for paper in papers}
+    for place, paper in enumerate(papers):
+        (own := folder / str(place)).mkdir()
+        for number, sheet in enumerate(read_workbook(paper.read_bytes(), paper.suffix[1:]).sheets):
+            path = own / f"{paper.stem}-{number}.{'csv' if wanted == 'csv' else 'html'}"
+            with path.open("w", encoding="utf-8-sig", newline="") as file:
+                if wanted == "csv":
+                    csv.writer(file).writerows(sheet.rows)
+                else:
+                    cells = (
+                        "".join(f"<td>{escape(cell).replace(chr(10), '<br>')}</td>" for cell in row)
+                        for row in sheet.rows
+                    )
+                    file.write(f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>")
+            written[paper].append(path)
+    return written
 
 
 def _compare(
