@@ -52,9 +52,7 @@ _LINES_PER_PAGE = 40
 def _add_pages(text: str) -> str:
     lines = text.split("\n")
     pages = [lines[first : first + _LINES_PER_PAGE] for first in range(0, len(lines), _LINES_PER_PAGE)]
-    printed = [
-        [*page, f"第 {number} 页 共 {len(pages)} 页"] for number, page in enumerate(pages, start=1)
-    ]
+    printed = [[*page, f"第 {number} 页 共 {len(pages)} 页"] for number, page in enumerate(pages, start=1)]
     return "\n".join(line for page in printed for line in page)
 
 
@@ -65,9 +63,13 @@ DRESSES: dict[str, Callable[[str], bytes]] = {
     "utf-16": lambda text: text.encode("utf-16"),
     "gb18030": lambda text: text.encode("gb18030"),
     "nbsp": lambda text: text.replace(" ", "\xa0").encode(),
-    "wide": lambda text: re.sub(r"(?m)^\s*\d{1,3}(?=\s*[.、．)）])", lambda m: m[0].translate(_WIDE), text).encode(),
+    "wide": lambda text: re.sub(
+        r"(?m)^\s*\d{1,3}(?=\s*[.、．)）])", lambda m: m[0].translate(_WIDE), text
+    ).encode(),
     "pages": lambda text: _add_pages(text).encode(),
-    "titled": lambda text: f"某某大学\n2019—2020学年第二学期期末考试\n姓名：______ 学号：______\n{text}".encode(),
+    "titled": lambda text: (
+        f"某某大学\n2019—2020学年第二学期期末考试\n姓名：______ 学号：______\n{text}".encode()
+    ),
 }
 
 
@@ -181,7 +183,9 @@ def _compare(
     stems, whole = {_fold(question["stem"]) for question in second}, set(map(_name, second))
     same = sum(_name(question) in whole for question in first)
     kept = sum(_fold(question["stem"]) in stems for question in first)
-    line = f"{paper.name[:50]:50} as it is {len(first):4}  other {len(second):4}  stems {kept:4}  all {same:4}"
+    line = (
+        f"{paper.name[:50]:50} as it is {len(first):4}  other {len(second):4}  stems {kept:4}  all {same:4}"
+    )
     print(line, *said, sep="  ", flush=True)
     for side, own, other in (("as it is", first, second), ("other", second, first)) if is_shown else ():
         known = set(map(_name, other))
@@ -200,7 +204,8 @@ def _read_both(pair: Pair) -> tuple[list[dict[str, Any]], list[dict[str, Any]], 
     with use_cache():
         first, *second = (read_within(path) for path in (paper, *made))
     said = [
-        f"{found['document']['status']}, {len(found['document']['warnings'])} warnings" for found in (first, *second)
+        f"{found['document']['status']}, {len(found['document']['warnings'])} warnings"
+        for found in (first, *second)
     ]
     return first["questions"], [question for found in second for question in found["questions"]], said
 

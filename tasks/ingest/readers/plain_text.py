@@ -75,7 +75,9 @@ def decode(data: bytes) -> tuple[str, str]:
 
 def _score(text: str) -> float:
     # a bullet of Word's symbol fonts says nothing
-    wide = [character for character in text if ord(character) > 0x7F and not "\uf000" <= character <= "\uf0ff"]
+    wide = [
+        character for character in text if ord(character) > 0x7F and not "\uf000" <= character <= "\uf0ff"
+    ]
     if not wide:
         return 1.0
     # dashes and quotation marks of any text: nearly all that an English one has

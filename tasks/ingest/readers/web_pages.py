@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,13 @@ from urllib.parse import unquote
 
 from schemas import patterns as re
 from schemas.errors import DocumentError
-from tasks.ingest.readers.emphasis import KINDS, mark_text, read_kinds, take_marks
+from tasks.ingest.readers.emphasis import KINDS, mark_text, read_colour, read_kinds, take_marks, write_blank
 from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Marked, Sheet
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
 from tasks.ingest.readers.quiz_pages import settle_reviews
-from tasks.ingest.readers.scripts import write_levels
+from tasks.ingest.readers.scripts import lower_text, raise_text, write_levels
 from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.points import POINTS
@@ -36,7 +37,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     text, encoding = decode(data)
     declared = re.search(r"charset=[\"']?([\w-]+)", text[:2000], re.IGNORECASE)
     extraction = Extraction(converter="html", converter_version=declared.group(1) if declared else encoding)
-    text = write_levels(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
+    text = write_levels(re.sub(r"^\s*<\?xml[^>]*\?>", "", _NO_CHARACTERS.sub("", text)))
     try:
         root: Any = html.document_fromstring(text)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
@@ -49,6 +50,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         element.drop_tree()
     if _KEEPS_LINES.search(text) is None:
         _join_source_lines(root)
+    _write_within(root)
     settle_reviews(root)
     for element in root.iter("input"):
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
@@ -111,8 +113,13 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     return extraction
 
 
+# What a text may hold and a page may not: `\x07` around a word that Word converted.
+_NO_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # A style sheet that shows the lines of the source; where one ends.
-_KEEPS_LINES, _SOURCE_LINE = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE), re.compile(r"\n\s*")
+_KEEPS_LINES, _SOURCE_LINE = (
+    re.compile(r"white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE),
+    re.compile(r"\n\s*"),
+)
 _RUNNING = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "caption", "figcaption", "legend"}
 
 
@@ -140,8 +147,29 @@ def _join_text(text: str | None, block: str) -> str | None:
 
 def _join_line(found: re.Match[str]) -> str:
     """What stands for the end of a line: a space, but between Chinese nothing."""
-    beside = found.string[max(found.start() - 1, 0) : found.start()], found.string[found.end() : found.end() + 1]
+    beside = (
+        found.string[max(found.start() - 1, 0) : found.start()],
+        found.string[found.end() : found.end() + 1],
+    )
     return "" if all(one and is_cjk(one) for one in beside) else " "
+
+
+def _write_within(root: Any) -> None:
+    """Write what is raised or lowered in further elements, and underlined white space as blanks."""
+    for element in list(root.iter("sup", "sub", "u")):
+        text = str(element.text_content())
+        if element.tag == "u":
+            written = write_blank(text) if not text.strip() and len(text) >= _SHORTEST_BLANK else text
+        else:
+            written = raise_text(text) if element.tag == "sup" else lower_text(text)
+        if written != text and element.find(".//img") is None:
+            for child in list(element):
+                element.remove(child)
+            element.text = written
+
+
+# One underlined space stands between two words.
+_SHORTEST_BLANK = 2
 
 
 def _is_numbered(rows: list[list[str]]) -> bool:
@@ -309,16 +337,27 @@ _POINTS = re.compile(rf"\d\s*/\s*\d|{POINTS}")
 
 
 def _mark_emphasis(root: Any) -> None:
-    """Fence the texts of elements that stand out by name or style; links do not."""
-    inherited: dict[Any, frozenset[str]] = {}
+    """Fence the texts of elements that stand out by name or style; links do not.
+
+    By its colour a text stands out where most of the page has another one.
+    """
+    inherited: dict[Any, tuple[frozenset[str], str]] = {None: (frozenset(), "")}
+    letters: Counter[str] = Counter()
     for element in root.iter():
-        if not isinstance(element.tag, str):
-            continue
-        own = read_kinds(element.tag, element)
-        parent = element.getparent()
-        above = inherited.get(parent, frozenset())
-        kinds = inherited[element] = frozenset() if element.tag == "a" else above | own
-        element.text = _fence(element.text, kinds)
+        kinds, colour = inherited[element.getparent()]
+        letters[colour] += len((element.tail or "").strip())
+        if isinstance(element.tag, str):
+            kinds |= read_kinds(element.tag, element) - {"colour"}
+            own = read_colour(element.tag, element)
+            colour = colour if own is None else own
+        inherited[element] = (frozenset(), "") if element.tag == "a" else (kinds, colour)
+        letters[inherited[element][1]] += len((element.text or "").strip())
+    usual = {"", max(letters, key=lambda colour: letters[colour])}
+    for element in root.iter():
+        around, beside = (inherited[one] for one in (element, element.getparent()))
+        own, above = (kinds if colour in usual else kinds | {"colour"} for kinds, colour in (around, beside))
+        if isinstance(element.tag, str):
+            element.text = _fence(element.text, own)
         element.tail = _fence(element.tail, above)
 
 

@@ -97,7 +97,12 @@ def test_where_a_line_of_the_source_ends_a_web_page_ends_none(tmp_path: Path) ->
     A. air
     B. oil</pre></body></html>"""
     assert read(write(tmp_path, "quiz.html", page)) == [
-        ("multiple_choice", "What was built between the years 1920 and 2. in the list of towns?", ["A mill", "A lamp"], []),
+        (
+            "multiple_choice",
+            "What was built between the years 1920 and 2. in the list of towns?",
+            ["A mill", "A lamp"],
+            [],
+        ),
         ("multiple_choice", "粮仓里存放的是( )", ["谷物", "灯油"], ["A"]),
         ("multiple_choice", "What is C?", ["air", "oil"], []),
     ]
