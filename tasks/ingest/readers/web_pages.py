@@ -336,6 +336,10 @@ def _part_spans(block: Any) -> None:
 _POINTS = re.compile(rf"\d\s*/\s*\d|{POINTS}")
 
 
+# More of a page than this has its usual colour, where that is not black.
+_USUAL = 1 / 2
+
+
 def _mark_emphasis(root: Any) -> None:
     """Fence the texts of elements that stand out by name or style; links do not.
 
@@ -352,7 +356,7 @@ def _mark_emphasis(root: Any) -> None:
             colour = colour if own is None else own
         inherited[element] = (frozenset(), "") if element.tag == "a" else (kinds, colour)
         letters[inherited[element][1]] += len((element.text or "").strip())
-    usual = {"", max(letters, key=lambda colour: letters[colour])}
+    usual = {"", *(colour for colour, count in letters.items() if count > _USUAL * letters.total())}
     for element in root.iter():
         around, beside = (inherited[one] for one in (element, element.getparent()))
         own, above = (kinds if colour in usual else kinds | {"colour"} for kinds, colour in (around, beside))
