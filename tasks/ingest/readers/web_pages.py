@@ -19,7 +19,6 @@ from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
 from tasks.ingest.readers.quiz_pages import settle_reviews
 from tasks.ingest.readers.scripts import lower_text, raise_text, write_levels
-from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.points import POINTS
 
@@ -48,9 +47,9 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         return extraction
     for element in list(root.iter("script", "style", "head")):
         element.drop_tree()
+    _write_within(root)
     if _KEEPS_LINES.search(text) is None:
         _join_source_lines(root)
-    _write_within(root)
     settle_reviews(root)
     for element in root.iter("input"):
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
@@ -142,16 +141,7 @@ def _join_text(text: str | None, block: str) -> str | None:
         return text
     first = 0 if block == "p" else len(text) - len(text.lstrip())
     last = len(text) if block == "p" else len(text.rstrip())
-    return text[:first] + _SOURCE_LINE.sub(_join_line, text[first:last]) + text[last:]
-
-
-def _join_line(found: re.Match[str]) -> str:
-    """What stands for the end of a line: a space, but between Chinese nothing."""
-    beside = (
-        found.string[max(found.start() - 1, 0) : found.start()],
-        found.string[found.end() : found.end() + 1],
-    )
-    return "" if all(one and is_cjk(one) for one in beside) else " "
+    return text[:first] + _SOURCE_LINE.sub(" ", text[first:last]) + text[last:]
 
 
 def _write_within(root: Any) -> None:
@@ -159,7 +149,8 @@ def _write_within(root: Any) -> None:
     for element in list(root.iter("sup", "sub", "u")):
         text = str(element.text_content())
         if element.tag == "u":
-            written = write_blank(text) if not text.strip() and len(text) >= _SHORTEST_BLANK else text
+            is_blank = not text.strip() and len(text) >= _SHORTEST_BLANK
+            written = write_blank(text) if is_blank else text
         else:
             written = raise_text(text) if element.tag == "sup" else lower_text(text)
         if written != text and element.find(".//img") is None:

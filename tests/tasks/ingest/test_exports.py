@@ -103,7 +103,7 @@ def test_where_a_line_of_the_source_ends_a_web_page_ends_none(tmp_path: Path) ->
             ["A mill", "A lamp"],
             [],
         ),
-        ("multiple_choice", "粮仓里存放的是( )", ["谷物", "灯油"], ["A"]),
+        ("multiple_choice", "粮仓里存放的是 ( )", ["谷物", "灯油"], ["A"]),
         ("multiple_choice", "What is C?", ["air", "oil"], []),
     ]
 

@@ -807,6 +807,8 @@ def test_the_numbers_of_a_section_that_asks_once_are_parts_of_its_question(
 
 
 def test_keys_that_name_none_of_the_options_show_no_badge() -> None:
-    drafts = [Draft(stem=f"Which {n}?", options=[("A", "mill"), ("B", "lamp")], answer=["E"]) for n in range(5)]
+    drafts = [
+        Draft(stem=f"Which {n}?", options=[("A", "mill"), ("B", "lamp")], answer=["E"]) for n in range(5)
+    ]
     cut_badges(drafts)
     assert all(draft.options == [("A", "mill"), ("B", "lamp")] for draft in drafts)
