@@ -9,8 +9,8 @@ A format is one that LibreOffice writes: Word papers are compared with their `pd
 texts with a `docx`. Workbooks are compared with a `csv`, or a web page of one `table`, for each sheet. Or it is a dress of `DRESSES`: the
 text of a paper is compared with the same text in another encoding, with other digits, with page numbers.
 
-Reported are, by paper, questions in either, those with the same stem, those with the same stem, options and answer, and what became
-of the papers where it is not the same.
+Reported are, by paper, questions in either, those with the same stem, those with the same stem, options and answer, and the
+status and number of warnings of each reading.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tasks.ingest.readers.workbook import read_workbook
 from tests.benchmarks.ingest_cache import find_cache, use_cache
+from tests.benchmarks.ingest_lines import extract_file
 from tests.benchmarks.ingest_speed import read_within
 
 # What is compared of a text: its letters and digits, so many.
@@ -105,7 +105,7 @@ Pair = tuple[Path, Path, list[Path]]
 
 
 def make_pairs(papers: Sequence[Path], wanted: str, folder: Path) -> Iterator[Pair]:
-    """Each paper, what is read of it, and the files that it is compared with, of those that can be made."""
+    """Each paper, what is read of it, and the files compared with that, where they can be made."""
     if wanted in SOURCES:
         make = write_sheets if SOURCES[wanted] == _BOOKS else convert
         made = make(papers, wanted, folder)
@@ -129,7 +129,7 @@ def make_pairs(papers: Sequence[Path], wanted: str, folder: Path) -> Iterator[Pa
 
 
 def convert(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
-    """What LibreOffice makes of papers, none or one file each; kept in the cache of benchmarks."""
+    """What LibreOffice makes of papers, none or one file each; kept in the cache."""
     keys = {paper: hashlib.sha256(paper.read_bytes()).hexdigest()[:24] for paper in papers}
     kept = {paper: find_cache() / f"formats-{wanted}-{key}" for paper, key in keys.items()}
     inputs = folder / f"to-{wanted}"
@@ -152,11 +152,11 @@ def convert(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, lis
 
 
 def write_sheets(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
-    """Each sheet of a workbook as a file: values between commas, or the one table of a web page."""
+    """Each sheet of a workbook as a file: values between commas, or a web page of one table."""
     written: dict[Path, list[Path]] = {paper: [] for paper in papers}
     for place, paper in enumerate(papers):
         (own := folder / str(place)).mkdir()
-        for number, sheet in enumerate(read_workbook(paper.read_bytes(), paper.suffix[1:]).sheets):
+        for number, sheet in enumerate(extract_file(paper, {}).sheets):
             path = own / f"{paper.stem}-{number}.{'csv' if wanted == 'csv' else 'html'}"
             with path.open("w", encoding="utf-8-sig", newline="") as file:
                 if wanted == "csv":
@@ -199,7 +199,7 @@ def _compare(
 
 
 def _read_both(pair: Pair) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
-    """The questions of both, and how each stands where it is not `parsed` without a warning."""
+    """The questions of both, and the status and number of warnings of each."""
     _, paper, made = pair
     with use_cache():
         first, *second = (read_within(path) for path in (paper, *made))

@@ -27,7 +27,7 @@ def mark_text(text: str, kinds: Collection[str]) -> str:
 
 
 def write_blank(text: str) -> str:
-    """What underlined white space asks to fill in: a blank of its length, no shorter than is read."""
+    """The blank that underlined white space asks to fill in, no shorter than is read."""
     return "_" * max(4, min(len(text.replace("\t", "    ")), 12))
 
 
@@ -92,7 +92,7 @@ def read_kinds(tag: str, attributes: Attributes) -> set[str]:
 
 
 def read_colour(tag: str, attributes: Attributes) -> str | None:
-    """The colour that an element of HTML gives its text, '' for black or grey; None for that of the text around."""
+    """The colour that an element of HTML gives its text, '' for black or grey, else None."""
     found = _COLOUR.search((attributes.get("style") or "").casefold())
     said = found[1] if found is not None else (attributes.get("color") or "") if tag == "font" else ""
     colour = said.strip().casefold()

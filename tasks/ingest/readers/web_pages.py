@@ -123,9 +123,9 @@ _RUNNING = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "caption", "figcaptio
 
 
 def _join_source_lines(root: Any) -> None:
-    """Run the lines of the source together within a text, as browsers do, but for those of `pre`.
+    """Run the lines of the source together within a text, but for those of `pre`.
 
-    Between elements they stay where a style sheet may show each of these on a line of its own: outside of paragraphs.
+    Browsers do so. Between elements they stay where a style sheet may show each of these on a line of its own: outside of paragraphs.
     """
     inside: dict[Any, str] = {None: ""}
     for element in root.iter():
@@ -145,7 +145,7 @@ def _join_text(text: str | None, block: str) -> str | None:
 
 
 def _write_within(root: Any) -> None:
-    """Write what is raised or lowered in further elements, and underlined white space as blanks."""
+    """Write what is raised or lowered in other elements, and underlined space as blanks."""
     for element in list(root.iter("sup", "sub", "u")):
         text = str(element.text_content())
         if element.tag == "u":
