@@ -350,10 +350,12 @@ def _mark_emphasis(root: Any) -> None:
     usual = {"", *(colour for colour, count in letters.items() if count > _USUAL * letters.total())}
     for element in root.iter():
         around, beside = (inherited[one] for one in (element, element.getparent()))
-        own, above = (kinds if colour in usual else kinds | {"colour"} for kinds, colour in (around, beside))
+        kinds_within, kinds_after = (
+            kinds if colour in usual else kinds | {"colour"} for kinds, colour in (around, beside)
+        )
         if isinstance(element.tag, str):
-            element.text = _fence(element.text, own)
-        element.tail = _fence(element.tail, above)
+            element.text = _fence(element.text, kinds_within)
+        element.tail = _fence(element.tail, kinds_after)
 
 
 def _fence(text: str | None, kinds: Collection[str]) -> str | None:
