@@ -71,6 +71,7 @@ from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.equation_numbers import drop_equation_numbers
 from tasks.ingest.layout.furniture import (
     drop_notices,
+    drop_page_numbers,
     is_noise,
     move_brackets,
     write_leading_keys,
@@ -181,7 +182,8 @@ def split_lines(
 
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    made = write_leading_keys(write_scripts(IndexedLines(place_pictures(make_pieces(lines, starts)))))
+    printed = drop_page_numbers(make_pieces(lines, starts))
+    made = write_leading_keys(write_scripts(IndexedLines(place_pictures(printed))))
     judged = write_judgements(write_marks(write_numbered_answers(made)))
     judged = part_lone_chapters(drop_equation_numbers(judged))
     gapped = write_numbered_gaps(write_gaps(write_banks(write_matching(write_key_chain(judged)))))

@@ -1,31 +1,76 @@
-"""Word papers read as they are, and as the PDF that LibreOffice prints of them.
+"""Papers read as they are, and as another program or another keyboard would hand them over.
 
 No truth is needed: one paper has the same questions in both. Where they differ, one of the two was read wrongly, and a look at the
 paper says which. What is no fault: spaces, pictures of formulas, blanks that a page shows as lines of another length.
 
-    python -m tests.benchmarks.ingest_formats FOLDER … [--show PART OF A NAME]
+    python -m tests.benchmarks.ingest_formats FOLDER … [--to FORMAT] [--show PART OF A NAME]
 
-Reported are, by paper, questions in either, those with the same stem, and those with the same stem, options and answer.
+A format is one that LibreOffice writes: Word papers are compared with their `pdf`, `odt`, `rtf`, `html`, `txt` or `doc`, pages and
+texts with a `docx`. Workbooks are compared with a `csv`, or a web page of one `table`, for each sheet. Or it is a dress of `DRESSES`: the
+text of a paper is compared with the same text in another encoding, with other digits, with page numbers.
+
+Reported are, by paper, questions in either, those with the same stem, those with the same stem, options and answer, and the
+status and number of warnings of each reading.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import hashlib
 import multiprocessing
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.ingest_cache import find_cache, use_cache
+from tests.benchmarks.ingest_lines import extract_file
 from tests.benchmarks.ingest_speed import read_within
 
 # What is compared of a text: its letters and digits, so many.
 _COMPARED = 60
 _READERS = 2
+_WORD, _BOOKS, _LINES = (".doc", ".docx"), (".xls", ".xlsx"), (".txt", ".md")
+# What is made of what; the name of LibreOffice's filter where it has several.
+SOURCES = {
+    **dict.fromkeys(("pdf", "odt", "rtf", "html", "txt", "doc"), _WORD),
+    "docx": (*_LINES, ".html"),
+    **dict.fromkeys(("csv", "table"), _BOOKS),
+}
+_FILTERS = {"txt": "txt:Text (encoded):UTF8"}
+_WIDE = {ord("0") + digit: 0xFF10 + digit for digit in range(10)}
+_LINES_PER_PAGE = 40
+
+
+def _add_pages(text: str) -> str:
+    lines = text.split("\n")
+    pages = [lines[first : first + _LINES_PER_PAGE] for first in range(0, len(lines), _LINES_PER_PAGE)]
+    printed = [[*page, f"第 {number} 页 共 {len(pages)} 页"] for number, page in enumerate(pages, start=1)]
+    return "\n".join(line for page in printed for line in page)
+
+
+# The same text as another program saves it, or as somebody else types it.
+DRESSES: dict[str, Callable[[str], bytes]] = {
+    "crlf": lambda text: text.replace("\n", "\r\n").encode(),
+    "bom": lambda text: text.encode("utf-8-sig"),
+    "utf-16": lambda text: text.encode("utf-16"),
+    "gb18030": lambda text: text.encode("gb18030"),
+    "nbsp": lambda text: text.replace(" ", "\xa0").encode(),
+    "wide": lambda text: re.sub(
+        r"(?m)^\s*\d{1,3}(?=\s*[.、．)）])", lambda m: m[0].translate(_WIDE), text
+    ).encode(),
+    "pages": lambda text: _add_pages(text).encode(),
+    "titled": lambda text: (
+        f"某某大学\n2019—2020学年第二学期期末考试\n姓名：______ 学号：______\n{text}".encode()
+    ),
+}
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -34,60 +79,135 @@ def main(arguments: Sequence[str] = ()) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--to", default="pdf", choices=[*SOURCES, *DRESSES], help="the format compared with")
     parser.add_argument("--show", default="", help="part of the name of papers whose differences are printed")
     chosen = parser.parse_args(arguments)
     shown = chosen.show.lower()
+    sources = SOURCES.get(chosen.to, (*_WORD, *_LINES))
     papers = sorted(
         path
         for folder in chosen.folders
         for path in folder.rglob("*")
-        if path.suffix in (".doc", ".docx") and shown in path.name.lower()
+        if path.suffix in sources and shown in path.name.lower()
     )
     alike = total = 0
     with tempfile.TemporaryDirectory(prefix="ingest-formats-") as made:
-        pairs = print_papers(papers, Path(made))
+        pairs = list(make_pairs(papers, chosen.to, Path(made)))
         # A process is given up after some papers: it keeps what it has learned of each.
         with multiprocessing.get_context("fork").Pool(_READERS, maxtasksperchild=8) as pool:
-            for (paper, _), (first, second) in zip(pairs, pool.imap(_read_both, pairs), strict=True):
-                alike += _compare(paper, first, second, is_shown=bool(shown))
+            for (paper, *_), (first, second, said) in zip(pairs, pool.imap(_read_both, pairs), strict=True):
+                alike += _compare(paper, first, second, said, is_shown=bool(shown))
                 total += max(len(first), len(second))
     print(f"{alike} of {total} alike")
 
 
-def print_papers(papers: Sequence[Path], folder: Path) -> list[tuple[Path, Path]]:
-    """Each paper that can be printed with its PDF, which lies in the folder."""
-    copies = {paper: folder / f"{number}{paper.suffix}" for number, paper in enumerate(papers)}
-    for paper, copy in copies.items():
-        shutil.copyfile(paper, copy)
-    profile = f"-env:UserInstallation=file://{folder}/profile"
-    command = ["soffice", "--headless", profile, "--convert-to", "pdf", "--outdir", str(folder)]
-    subprocess.run([*command, *map(str, copies.values())], check=True, capture_output=True)
-    printed = ((paper, copy.with_suffix(".pdf")) for paper, copy in copies.items())
-    return [(paper, copy) for paper, copy in printed if copy.exists()]
+Pair = tuple[Path, Path, list[Path]]
+
+
+def make_pairs(papers: Sequence[Path], wanted: str, folder: Path) -> Iterator[Pair]:
+    """Each paper, what is read of it, and the files compared with that, where they can be made."""
+    if wanted in SOURCES:
+        make = write_sheets if SOURCES[wanted] == _BOOKS else convert
+        made = make(papers, wanted, folder)
+        yield from ((paper, paper, made[paper]) for paper in papers if made[paper])
+        return
+    texts = convert([paper for paper in papers if paper.suffix in _WORD], "txt", folder)
+    for paper, place in zip(papers, count()):
+        found = texts.get(paper, [paper])
+        if not found:
+            continue
+        data = found[0].read_bytes()
+        try:
+            text = data.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError:
+            continue
+        pair = [folder / f"{name}{place}" / found[0].name for name in ("plain", "dressed")]
+        for path, written in zip(pair, (text.encode(), DRESSES[wanted](text)), strict=True):
+            path.parent.mkdir()
+            path.write_bytes(written)
+        yield paper, pair[0], pair[1:]
+
+
+def convert(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
+    """What LibreOffice makes of papers, none or one file each; kept in the cache."""
+    keys = {paper: hashlib.sha256(paper.read_bytes()).hexdigest()[:24] for paper in papers}
+    kept = {paper: find_cache() / f"formats-{wanted}-{key}" for paper, key in keys.items()}
+    inputs = folder / f"to-{wanted}"
+    inputs.mkdir()
+    missing = {key: paper for paper, key in keys.items() if not kept[paper].exists()}
+    for key, paper in missing.items():
+        shutil.copyfile(paper, inputs / f"{key}{paper.suffix}")
+    if missing:
+        command = ["soffice", "--headless", f"-env:UserInstallation=file://{folder}/profile"]
+        command += ["--convert-to", _FILTERS.get(wanted, wanted), "--outdir", str(inputs / "made")]
+        given = (str(inputs / f"{key}{paper.suffix}") for key, paper in missing.items())
+        subprocess.run([*command, *given], check=True, capture_output=True)
+    for key, paper in missing.items():
+        kept[paper].mkdir(exist_ok=True)
+        made = inputs / "made" / f"{key}.{wanted}"
+        if made.exists():
+            # A paper keeps its name: it may say what the paper is.
+            shutil.move(made, kept[paper] / f"{paper.stem}.{wanted}")
+    return {paper: sorted(kept[paper].iterdir()) for paper in papers}
+
+
+def write_sheets(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
+    """Each sheet of a workbook as a file: values between commas, or a web page of one table."""
+    written: dict[Path, list[Path]] = {paper: [] for paper in papers}
+    for place, paper in enumerate(papers):
+        (own := folder / str(place)).mkdir()
+        for number, sheet in enumerate(extract_file(paper, {}).sheets):
+            path = own / f"{paper.stem}-{number}.{'csv' if wanted == 'csv' else 'html'}"
+            with path.open("w", encoding="utf-8-sig", newline="") as file:
+                if wanted == "csv":
+                    csv.writer(file).writerows(sheet.rows)
+                else:
+                    cells = (
+                        "".join(f"<td>{escape(cell).replace(chr(10), '<br>')}</td>" for cell in row)
+                        for row in sheet.rows
+                    )
+                    file.write(f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>")
+            written[paper].append(path)
+    return written
 
 
 def _compare(
-    paper: Path, first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]], *, is_shown: bool
+    paper: Path,
+    first: Sequence[dict[str, Any]],
+    second: Sequence[dict[str, Any]],
+    said: Sequence[str],
+    *,
+    is_shown: bool,
 ) -> int:
     """Print what is alike, and what is not if `is_shown`; how many questions are."""
     stems, whole = {_fold(question["stem"]) for question in second}, set(map(_name, second))
     same = sum(_name(question) in whole for question in first)
     kept = sum(_fold(question["stem"]) in stems for question in first)
-    line = f"{paper.name[:50]:50} Word {len(first):4}  PDF {len(second):4}  stems {kept:4}  all {same:4}"
-    print(line, flush=True)
-    for side, own, other in (("Word", first, second), ("PDF", second, first)) if is_shown else ():
+    line = (
+        f"{paper.name[:50]:50} as it is {len(first):4}  other {len(second):4}  stems {kept:4}  all {same:4}"
+    )
+    print(line, *said, sep="  ", flush=True)
+    for side, own, other in (("as it is", first, second), ("other", second, first)) if is_shown else ():
         known = set(map(_name, other))
         for question in (one for one in own if _name(one) not in known):
             options = [option["text"][:20] for option in question["options"] or ()]
             print(
-                f"  {side} {question['number_label']} {question['stem'][:200]!r} {options} {question['answer']}"
+                f"  {side} {question['number_label']} {question['parse_confidence']} {question['stem'][:200]!r} {options} "
+                f"{question['answer']}"
             )
     return same
 
 
-def _read_both(pair: tuple[Path, Path]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    first, second = (read_within(path)["questions"] for path in pair)
-    return first, second
+def _read_both(pair: Pair) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
+    """The questions of both, and the status and number of warnings of each."""
+    _, paper, made = pair
+    with use_cache():
+        first, *second = (read_within(path) for path in (paper, *made))
+    said = [
+        f"{found['document']['status']}, {len(found['document']['warnings'])} warnings"
+        for found in (first, *second)
+    ]
+    return first["questions"], [question for found in second for question in found["questions"]], said
 
 
 def _fold(text: str | None) -> str:

@@ -374,7 +374,7 @@ def cut_badges(drafts: Sequence[Draft]) -> None:
     right = [text.split() for draft in keyed for label, text in draft.options if label in draft.answer]
     wrong = [text.split() for draft in keyed for label, text in draft.options if label not in draft.answer]
     endings = Counter(words[-1] for words in wrong if words)
-    if len(keyed) < _LEAST_BADGES or max(endings.values(), default=0) * 2 > len(wrong):
+    if min(len(keyed), len(right)) < _LEAST_BADGES or max(endings.values(), default=0) * 2 > len(wrong):
         return
     for count in range(_LONGEST_BADGE, 0, -1):
         badge = right[0][-count:]

@@ -32,7 +32,7 @@ from tasks.ingest.content.key_marks import (
     read_run,
 )
 from tasks.ingest.content.region_titles import is_region_heading
-from tasks.ingest.layout.furniture import is_noise
+from tasks.ingest.layout.furniture import drop_page_numbers, is_noise
 from tasks.ingest.layout.headings import RUN_OF_KEYS
 from tasks.ingest.layout.key_blocks import write_key_blocks
 from tasks.ingest.layout.key_lines import KeyEntry
@@ -58,7 +58,9 @@ def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
     """The answers of lines that hold nothing else, by their headings."""
     _, starts, _ = join_lines(lines)
     pieces = [
-        piece for piece in write_key_blocks(IndexedLines(make_pieces(lines, starts))) if not is_noise(piece)
+        piece
+        for piece in write_key_blocks(IndexedLines(drop_page_numbers(make_pieces(lines, starts))))
+        if not is_noise(piece)
     ]
     heads = (index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text))
     first = next((index for index in heads if all(piece.label is None for piece in pieces[:index])), -1)

@@ -60,6 +60,7 @@ _SCORE_TABLE = re.compile(
 _PAGE_OF = re.compile(
     r"[^。？?；;_]{0,40}第\s*\d{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*共\s*\d{1,3}\s*页\s*[)）]?\s*"
 )
+_LONGEST_PAGE_NUMBER = 80
 _PAGE_NUMBER = re.compile(
     r"[^。？?；;：:（(]{0,40}?(?:第\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*(?:共\s*[\d一二三四五六七八九十_]{1,3}\s*页)?|"
     r"共\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*第\s*[\d一二三四五六七八九十_]{1,3}\s*页)\s*[)）]?[\s|\-—–·]*|"
@@ -432,8 +433,32 @@ _EMOJI = re.compile(
 )
 
 
+def drop_page_numbers(pieces: Sequence[Piece]) -> list[Piece]:
+    """The lines without those that number pages, before anything counts lines.
+
+    They are worded alike, and each stands where a page ended: within a question as well as between two.
+    """
+    return [piece for piece in pieces if not _is_page_number(piece)]
+
+
+_MAY_OPEN_PAGE = "-—–·~"
+
+
+def _is_page_number(piece: Piece) -> bool:
+    text = piece.text.strip()
+    if not text or len(text) >= _LONGEST_PAGE_NUMBER:
+        return False
+    if "页" not in text and "age" not in text and text[0] not in _MAY_OPEN_PAGE:
+        return False
+    if _PAGE_OF.fullmatch(text) is not None:
+        return True
+    return _PAGE_NUMBER.fullmatch(text) is not None and (
+        piece.label is None or text[0] in f"{_MAY_OPEN_PAGE}第共" or ("第" in text and "共" in text)
+    )
+
+
 def is_noise(piece: Piece) -> bool:
-    """Whether a line is a score table, a form, a rule, a page number or the paper's end."""
+    """Whether a line is a score table, a form, a rule or the paper's end."""
     text = piece.text.strip()
     if text[:1] >= "\u2600" and _EMOJI.fullmatch(text) is not None:
         return True
@@ -443,15 +468,6 @@ def is_noise(piece: Piece) -> bool:
         # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
         return not re.search(r"(?m)^(?>.*?\b1\b).*\b2\b", text)
     if len(text) < 120 and (has_colon(text) or "_" in text) and len(FORM.findall(text)) >= 2:
-        return True
-    if len(text) < 80 and _PAGE_OF.fullmatch(text):
-        return True
-    if (
-        len(text) < 70
-        and ("页" in text or "age" in text or text[0] in "-—–·~")
-        and _PAGE_NUMBER.fullmatch(text)
-        and (piece.label is None or text[0] in "-—–·第共" or ("第" in text and "共" in text))
-    ):
         return True
     if len(text) < 40 and not text.isascii() and _MARKER.search(text) and _MARKER_BOX.fullmatch(text):
         return True

@@ -30,7 +30,7 @@ from tasks.ingest.readers.docx_elements import (
     walk_object,
 )
 from tasks.ingest.readers.docx_styles import Print, Styles, is_shaded
-from tasks.ingest.readers.emphasis import mark_text, take_marks
+from tasks.ingest.readers.emphasis import mark_text, take_marks, write_blank
 from tasks.ingest.readers.equation_fields import EQUATION_FIELD, render_equation_field
 from tasks.ingest.readers.extraction import (
     FORMULA,
@@ -380,7 +380,7 @@ class _Walker:
             self.fields[-1][0] = "shown"
         self.prints[printed] = self.prints.get(printed, 0) + len(text.strip())
         if underline not in (None, "none") and text and not text.strip() and "\n" not in text:
-            return "_" * max(4, min(len(text.replace("\t", "    ")), 12))
+            return write_blank(text)
         return mark_text(_set_script(text, script), emphasis)
 
     def _read_run_child(self, name: str, child: etree._Element, font: str, style: str | None) -> str:

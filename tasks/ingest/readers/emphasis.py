@@ -26,6 +26,11 @@ def mark_text(text: str, kinds: Collection[str]) -> str:
     return f"{chr(_FIRST + bits)}{text}{chr(_LAST)}"
 
 
+def write_blank(text: str) -> str:
+    """The blank that underlined white space asks to fill in, no shorter than is read."""
+    return "_" * max(4, min(len(text.replace("\t", "    ")), 12))
+
+
 def take_marks(text: str) -> tuple[str, list[tuple[int, int, str]]]:
     """Return the text without fences, and (first, last, kind) of every stretch that stands out."""
     if not _FENCE.search(text):
@@ -56,13 +61,10 @@ _EMPHATIC = {
     "u": "underline",
     "mark": "highlight",
 }
+_COLOUR = re.compile(r"(?<![\w-])color\s*:\s*([^;!]+)")
+# what text has by itself: black, or a grey
+_ORDINARY = re.compile(r"black|windowtext|gr[ae]y|#([0-9a-f]{1,2})\1\1(?!\w)|rgb\((\d+), ?\2, ?\2\)")
 _STYLES = (
-    (
-        "colour",
-        re.compile(
-            r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|gr[ae]y|#([0-9a-fA-F]{1,2})\1\1(?!\w)|rgb\((\d+), ?\2, ?\2\))"
-        ),
-    ),
     (
         "highlight",
         re.compile(r"(?<![\w-])background(?:-color)?\s*:\s*(?!none|inherit|transparent|white|#fff)"),
@@ -84,6 +86,14 @@ def read_kinds(tag: str, attributes: Attributes) -> set[str]:
     style = (attributes.get("style") or "").casefold()
     own = {kind for kind, pattern in _STYLES if pattern.search(style)}
     own |= {_EMPHATIC[tag]} if tag in _EMPHATIC else set()
-    own |= {"colour"} if tag == "font" and attributes.get("color") else set()
+    own |= {"colour"} if read_colour(tag, attributes) else set()
     own |= {"highlight"} if attributes.get("bgcolor") else set()
     return own
+
+
+def read_colour(tag: str, attributes: Attributes) -> str | None:
+    """The colour that an element of HTML gives its text, '' for black or grey, else None."""
+    found = _COLOUR.search((attributes.get("style") or "").casefold())
+    said = found[1] if found is not None else (attributes.get("color") or "") if tag == "font" else ""
+    colour = said.strip().casefold()
+    return None if colour in ("", "inherit") else "" if _ORDINARY.match(colour) else colour

@@ -74,10 +74,14 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def _score(text: str) -> float:
-    wide = [character for character in text if ord(character) > 0x7F]
+    # a bullet of Word's symbol fonts says nothing
+    wide = [
+        character for character in text if ord(character) > 0x7F and not "\uf000" <= character <= "\uf0ff"
+    ]
     if not wide:
         return 1.0
-    good = sum(1 for character in wide if character in _COMMON)
+    # dashes and quotation marks of any text: nearly all that an English one has
+    good = sum(1 for character in wide if character in _COMMON or "\u2010" <= character <= "\u2027")
     bad = sum(1 for character in wide if character == "\ufffd" or 0xE000 <= ord(character) < 0xF900)
     likely = sum(
         1 for character in wide if "\u4e00" <= character <= "\u9fff" or "\u3000" <= character <= "\u303f"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,13 @@ from urllib.parse import unquote
 
 from schemas import patterns as re
 from schemas.errors import DocumentError
-from tasks.ingest.readers.emphasis import KINDS, mark_text, read_kinds, take_marks
+from tasks.ingest.readers.emphasis import KINDS, mark_text, read_colour, read_kinds, take_marks, write_blank
 from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Marked, Sheet
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
 from tasks.ingest.readers.quiz_pages import settle_reviews
-from tasks.ingest.readers.scripts import write_levels
+from tasks.ingest.readers.scripts import lower_text, raise_text, write_levels
 from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.points import POINTS
 
@@ -35,7 +36,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     text, encoding = decode(data)
     declared = re.search(r"charset=[\"']?([\w-]+)", text[:2000], re.IGNORECASE)
     extraction = Extraction(converter="html", converter_version=declared.group(1) if declared else encoding)
-    text = write_levels(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
+    text = write_levels(re.sub(r"^\s*<\?xml[^>]*\?>", "", _NO_CHARACTERS.sub("", text)))
     try:
         root: Any = html.document_fromstring(text)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
@@ -46,6 +47,9 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         return extraction
     for element in list(root.iter("script", "style", "head")):
         element.drop_tree()
+    _write_within(root)
+    if _KEEPS_LINES.search(text) is None:
+        _join_source_lines(root)
     settle_reviews(root)
     for element in root.iter("input"):
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
@@ -106,6 +110,57 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
                 Line(text, kind="table", cells=cells, table=index + 1, emphasis=tuple(spans))
             )
     return extraction
+
+
+# What a text may hold and a page may not: `\x07` around a word that Word converted.
+_NO_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# A style sheet that shows the lines of the source; where one ends.
+_KEEPS_LINES, _SOURCE_LINE = (
+    re.compile(r"white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE),
+    re.compile(r"\n\s*"),
+)
+_RUNNING = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "caption", "figcaption", "legend"}
+
+
+def _join_source_lines(root: Any) -> None:
+    """Run the lines of the source together within a text, but for those of `pre`.
+
+    Browsers do so. Between elements they stay where a style sheet may show each of these on a line of its own: outside of paragraphs.
+    """
+    inside: dict[Any, str] = {None: ""}
+    for element in root.iter():
+        above = inside[element.getparent()]
+        own = "pre" if element.tag == "pre" else "p" if element.tag in _RUNNING else above
+        inside[element] = above if above == "pre" else own
+        element.text = _join_text(element.text, inside[element])
+        element.tail = _join_text(element.tail, above)
+
+
+def _join_text(text: str | None, block: str) -> str | None:
+    if not text or "\n" not in text or block == "pre":
+        return text
+    first = 0 if block == "p" else len(text) - len(text.lstrip())
+    last = len(text) if block == "p" else len(text.rstrip())
+    return text[:first] + _SOURCE_LINE.sub(" ", text[first:last]) + text[last:]
+
+
+def _write_within(root: Any) -> None:
+    """Write what is raised or lowered in other elements, and underlined space as blanks."""
+    for element in list(root.iter("sup", "sub", "u")):
+        text = str(element.text_content())
+        if element.tag == "u":
+            is_blank = not text.strip() and len(text) >= _SHORTEST_BLANK
+            written = write_blank(text) if is_blank else text
+        else:
+            written = raise_text(text) if element.tag == "sup" else lower_text(text)
+        if written != text and element.find(".//img") is None:
+            for child in list(element):
+                element.remove(child)
+            element.text = written
+
+
+# One underlined space stands between two words.
+_SHORTEST_BLANK = 2
 
 
 def _is_numbered(rows: list[list[str]]) -> bool:
@@ -272,18 +327,35 @@ def _part_spans(block: Any) -> None:
 _POINTS = re.compile(rf"\d\s*/\s*\d|{POINTS}")
 
 
+# More of a page than this has its usual colour, where that is not black.
+_USUAL = 1 / 2
+
+
 def _mark_emphasis(root: Any) -> None:
-    """Fence the texts of elements that stand out by name or style; links do not."""
-    inherited: dict[Any, frozenset[str]] = {}
+    """Fence the texts of elements that stand out by name or style; links do not.
+
+    By its colour a text stands out where most of the page has another one.
+    """
+    inherited: dict[Any, tuple[frozenset[str], str]] = {None: (frozenset(), "")}
+    letters: Counter[str] = Counter()
     for element in root.iter():
-        if not isinstance(element.tag, str):
-            continue
-        own = read_kinds(element.tag, element)
-        parent = element.getparent()
-        above = inherited.get(parent, frozenset())
-        kinds = inherited[element] = frozenset() if element.tag == "a" else above | own
-        element.text = _fence(element.text, kinds)
-        element.tail = _fence(element.tail, above)
+        kinds, colour = inherited[element.getparent()]
+        letters[colour] += len((element.tail or "").strip())
+        if isinstance(element.tag, str):
+            kinds |= read_kinds(element.tag, element) - {"colour"}
+            own = read_colour(element.tag, element)
+            colour = colour if own is None else own
+        inherited[element] = (frozenset(), "") if element.tag == "a" else (kinds, colour)
+        letters[inherited[element][1]] += len((element.text or "").strip())
+    usual = {"", *(colour for colour, count in letters.items() if count > _USUAL * letters.total())}
+    for element in root.iter():
+        around, beside = (inherited[one] for one in (element, element.getparent()))
+        kinds_within, kinds_after = (
+            kinds if colour in usual else kinds | {"colour"} for kinds, colour in (around, beside)
+        )
+        if isinstance(element.tag, str):
+            element.text = _fence(element.text, kinds_within)
+        element.tail = _fence(element.tail, kinds_after)
 
 
 def _fence(text: str | None, kinds: Collection[str]) -> str | None:

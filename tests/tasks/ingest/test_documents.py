@@ -28,6 +28,7 @@ from tasks.ingest.documents import (
 from tasks.ingest.guard import client
 from tasks.ingest.originals import pages
 from tasks.ingest.readers.formats import extract
+from tasks.ingest.readers.plain_text import decode
 from tasks.questions.identity import compute_document_id
 from tests.tasks.ingest.builders import make_compound_file, make_docx, make_pdf, make_xlsx, make_zip, write
 
@@ -100,6 +101,11 @@ def test_the_same_bytes_under_two_names_have_one_id(tmp_path: Path) -> None:
 def test_chinese_text_is_read_in_every_encoding(tmp_path: Path, encoding: str) -> None:
     parsed = parse_document(write(tmp_path, "paper.txt", PAPER.encode(encoding)), OPTIONS)
     assert [question["stem"] for question in parsed.questions] == ["栈的特点是（）", "什么是队列？"]
+
+
+def test_an_english_text_that_a_chinese_program_saved_keeps_its_dashes_and_bullets(tmp_path: Path) -> None:
+    paper = "What feeds a lamp – and burns?\n\uf0a7\tcorn\n\uf0a7\toil\n" * 5
+    assert decode(paper.encode("gb18030")) == (paper, "gb18030")
 
 
 def test_traditional_chinese_in_big5_is_read(tmp_path: Path) -> None:

@@ -88,6 +88,26 @@ def test_ordered_lists_of_a_web_page_count_its_questions_and_their_options(tmp_p
     ]
 
 
+def test_where_a_line_of_the_source_ends_a_web_page_ends_none(tmp_path: Path) -> None:
+    page = """<html><body><p>1. What was built between the years 1920 and
+    2. in the list of towns?</p><p>A. <b>A</b>
+    mill</p><p>B. A
+    lamp</p><p>2. 粮仓里存放的是
+    （ ）</p><p>A.谷物</p><p>B.灯油</p><p>答案：A</p><pre>3. What is C?
+    A. air
+    B. oil</pre></body></html>"""
+    assert read(write(tmp_path, "quiz.html", page)) == [
+        (
+            "multiple_choice",
+            "What was built between the years 1920 and 2. in the list of towns?",
+            ["A mill", "A lamp"],
+            [],
+        ),
+        ("multiple_choice", "粮仓里存放的是 ( )", ["谷物", "灯油"], ["A"]),
+        ("multiple_choice", "What is C?", ["air", "oil"], []),
+    ]
+
+
 def test_radio_buttons_of_a_web_page_are_options(tmp_path: Path) -> None:
     block = (
         "<p>Question {n}</p><p>{stem}</p><label><input type=radio>Corn</label><br><label><input type=radio>Oil</label><br>"
@@ -106,11 +126,24 @@ def test_radio_buttons_of_a_web_page_are_options(tmp_path: Path) -> None:
 def test_what_a_web_page_raises_and_lowers_stays_so(tmp_path: Path) -> None:
     page = (
         "<html><body><p>1. What is 10<sup>3</sup>?</p><p>A. 30</p><p>B. 1000</p><p>Answer: B</p>"
-        "<p>2. What is H<sub>2</sub>O?</p><p>A. water</p><p>B. salt</p><p>Answer: A</p></body></html>"
+        "<p>2. What is H<sub>2</sub>O?</p><p>A. water</p><p>B. salt</p><p>Answer: A</p>"
+        "<p>3. What is 2<sup><font size='1'>10</font></sup>?</p><p>A. 1024</p><p>B. 210</p><p>Answer: A</p></body></html>"
     )
     assert read(write(tmp_path, "quiz.html", page)) == [
         ("multiple_choice", "What is 10³?", ["30", "1000"], ["B"]),
         ("multiple_choice", "What is H₂O?", ["water", "salt"], ["A"]),
+        ("multiple_choice", "What is 2¹⁰?", ["1024", "210"], ["A"]),
+    ]
+
+
+def test_underlined_space_of_a_web_page_is_a_blank_and_a_control_character_nothing(tmp_path: Path) -> None:
+    page = (
+        "<html><body><p>1. <u>&nbsp; &nbsp;</u> guides ships <u>at</u><u> </u><u>ni\x07ght</u>.</p><p>Answer: A lamp</p>"
+        "<p>2. Corn is kept in a <u><span>&nbsp;&nbsp;</span></u>.</p><p>Answer: granary</p></body></html>"
+    )
+    assert read(write(tmp_path, "quiz.html", page)) == [
+        ("fill_in_the_blank", "____ guides ships at night.", [], ["A lamp"]),
+        ("fill_in_the_blank", "Corn is kept in a ____.", [], ["granary"]),
     ]
 
 

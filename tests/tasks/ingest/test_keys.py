@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.ingest.content.choices import cut_badges
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import keep_translations
 from tasks.ingest.content.key_answers import cut_echo
@@ -147,8 +148,9 @@ def test_what_alone_stands_out_in_the_options_of_a_web_page_is_the_key(tmp_path:
     def write_one(label: str, text: str, is_right: bool) -> str:
         return f"<br>{label}. {look.format(text) if is_right else text}"
 
-    page = f"<html><body>{write_options(write_one, end='<br>')}</body></html>".replace("\n", "<br>")
-    assert read(write(tmp_path, "paper.html", page)) == EXPECTED
+    text = write_options(write_one, end="<br>").replace("\n", "<br>")
+    for shown in (text, f"<div style='color:#2f3239'>{text}</div>", f"<font color='#2f3239'>{text}</font>"):
+        assert read(write(tmp_path, "paper.html", f"<html><body>{shown}</body></html>")) == EXPECTED
     rows = [
         f"<tr><td>{number}</td><td>{stem}</td><td>"
         + "<br>".join(
@@ -802,3 +804,11 @@ def test_the_numbers_of_a_section_that_asks_once_are_parts_of_its_question(
     keys: list[KeyPart] = []
     kept = take_key_lines(section, 1, keys)
     assert (len(kept), bool(keys)) == (len(lines) if are_keys else len(section.pieces), are_keys)
+
+
+def test_keys_that_name_none_of_the_options_show_no_badge() -> None:
+    drafts = [
+        Draft(stem=f"Which {n}?", options=[("A", "mill"), ("B", "lamp")], answer=["E"]) for n in range(5)
+    ]
+    cut_badges(drafts)
+    assert all(draft.options == [("A", "mill"), ("B", "lamp")] for draft in drafts)

@@ -26,6 +26,15 @@ def read(text: str) -> list[tuple[str, str, list[str]]]:
     return [(draft.number_label, draft.stem, draft.answer) for draft in drafts]
 
 
+@pytest.mark.parametrize(
+    "footer", ["第 {} 页 共 6 页", "Page {} of 6", "- {} -", "第{}页", "期末试卷（A）　第 {} 页，共 6 页"]
+)
+def test_page_numbers_are_no_questions_and_part_none(footer: str) -> None:
+    lines = PAPER.replace("V\n", "V,\nwhich burns?\n").splitlines()
+    paged = [one for at, line in enumerate(lines, start=1) for one in (line, footer.format(at))]
+    assert read("\n".join(paged)) == read("\n".join(lines))
+
+
 def test_notes_of_anki_are_rows_of_questions_and_answers() -> None:
     extraction = read_text(ANKI.encode())
     assert extraction.converter == "anki"
