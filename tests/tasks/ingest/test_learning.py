@@ -63,7 +63,7 @@ def land_reviewed(lake: Lake, settings: Settings, folder: Path) -> None:
         {name: row.get(name) for name in names}
         | {
             "batch_id": "b1", "outcome": "accepted", "accept_count": 2, "reject_count": 0, "was_adjudicated": False,
-            "was_edited": place % 3 == 0, "answer": ["false"] if place % 3 == 0 else row["answer"],
+            "was_edited": place % 3 == 0, "revision": row["revision"] + (place % 3 == 0), "answer": ["false"] if place % 3 == 0 else row["answer"],
             "decided_at": datetime(2026, 1, 1, tzinfo=UTC),
         }
         for place, row in enumerate(rows)
