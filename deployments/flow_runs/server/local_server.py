@@ -32,6 +32,8 @@ from warehouse.stores.whole_files import writing_whole
 HEARTBEAT_S = 10.0
 LOG_LINES = 12
 STOP_TIMEOUT_S = 8.0
+# By so much a correction of the clock may move when a process began: the kernel counts from the start of the machine.
+_CLOCK_STEP_S = 60.0
 # What a run is that a worker of Prefect's started, and what it is for seconds before that.
 _RUN_MODULES = {"prefect.engine", "prefect.runner._workspace_supervisor"}
 
@@ -345,7 +347,7 @@ def _is_ours(pid: int | None, started: float | None) -> bool:
         return False
     try:
         process = psutil.Process(pid)
-        is_same = abs(float(process.create_time()) - started) < 1.0
+        is_same = abs(float(process.create_time()) - started) < _CLOCK_STEP_S
         return is_same and str(process.status()) != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False

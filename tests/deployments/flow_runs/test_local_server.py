@@ -49,6 +49,21 @@ def test_runs_that_outlived_a_worker_that_was_killed_are_stopped_and_no_others(t
             process.wait()
 
 
+@pytest.mark.parametrize(("step_s", "is_ours"), [(1.0, True), (-30.0, True), (3600.0, False)])
+def test_a_server_stays_its_home_s_when_the_clock_is_corrected(
+    tmp_path: Path, step_s: float, is_ours: bool
+) -> None:
+    server, began = start("server", "http://127.0.0.1:4299/api")
+    state = ServerState(4299, "proctor:x", server.pid, began + step_s)
+    (tmp_path / "prefect").mkdir()
+    (tmp_path / "prefect" / "server.json").write_text(dumps(asdict(state)))
+    try:
+        assert read_state(Settings(home=tmp_path)) == (state if is_ours else None)
+    finally:
+        server.kill()
+        server.wait()
+
+
 def test_a_path_is_the_same_one_for_the_worker_whose_working_folder_is_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
