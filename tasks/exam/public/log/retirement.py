@@ -8,7 +8,7 @@ from schemas.settings import Settings
 from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.public.log.log_file import keep_public_log
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, list_public_entries
 
 RETIRE = "retire"
@@ -40,14 +40,21 @@ def publish_rejections(ledger: Ledger, settings: Settings, counts: Mapping[int, 
     Of a version it is noted once. Returns how many versions were noted now.
     """
     with ledger.read() as connection:
-        noted = list_public_entries(connection, (RETIRE,))
-    known = {step.body["bank_version"] for step in noted if step.body["reason"] == _REJECTED}
-    missing = {version: count for version, count in sorted(counts.items()) if version not in known}
-    if missing:
-        note_keys(ledger, settings, open_signer(settings))
-        with ledger.write() as connection:
-            for version, count in missing.items():
-                body = {"count": count, "bank_version": version, "reason": _REJECTED}
-                add_public_entry(connection, RETIRE, body)
-        keep_public_log(ledger, settings)
+        missing = _list_missing(connection, counts)
+    if not missing:
+        return 0
+    note_keys(ledger, settings, open_signer(settings))
+    with ledger.write() as connection:
+        # Another command may have noted them since.
+        missing = _list_missing(connection, counts)
+        for version, count in missing.items():
+            body = {"count": count, "bank_version": version, "reason": _REJECTED}
+            add_public_entry(connection, RETIRE, body)
+    keep_public_log(ledger, settings)
     return len(missing)
+
+
+def _list_missing(connection: Connection, counts: Mapping[int, int]) -> dict[int, int]:
+    noted = list_public_entries(connection, (RETIRE,))
+    known = {step.body["bank_version"] for step in noted if step.body["reason"] == _REJECTED}
+    return {version: count for version, count in sorted(counts.items()) if version not in known}

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from schemas.errors import StoreError
 from tasks.exam.log import HeadKeeper
+from tasks.exam.public.log import retirement
 from tasks.exam.public.log.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.ledger import Ledger
@@ -41,6 +42,26 @@ def read_lines(world: World) -> list[dict[str, Any]]:
         previous = hashlib.sha256(line).hexdigest()
         entries.append(entry)
     return entries
+
+
+def test_what_review_rejected_is_noted_once_by_two_commands_beside_each_other(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, noted = retirement.note_keys, []
+
+    def note_keys(*given: Any) -> Any:
+        """As the keys are noted between reading and writing, another command notes the same rejections."""
+        if not noted:
+            noted.append(0)
+            noted[0] = retirement.publish_rejections(world.ledger, world.settings, {2: 5, 3: 1})
+        return real(*given)
+
+    monkeypatch.setattr(retirement, "note_keys", note_keys)
+    assert retirement.publish_rejections(world.ledger, world.settings, {2: 5, 3: 1, 4: 2}) == 1
+    assert noted == [2]
+    left = [entry["body"] for entry in read_lines(world) if entry["kind"] == "retire"]
+    assert [(body["bank_version"], body["count"]) for body in left] == [(2, 5), (3, 1), (4, 2)]
+    assert retirement.publish_rejections(world.ledger, world.settings, {2: 5}) == 0
 
 
 def test_the_first_entry_is_preceded_by_the_key_of_the_home_and_what_was_before(world: World) -> None:
