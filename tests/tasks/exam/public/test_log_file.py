@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection
 
 from schemas.errors import StoreError
-from tasks.exam.log import HeadKeeper
+from tasks.exam.log import HeadKeeper, note_keys
 from tasks.exam.public.log import retirement
 from tasks.exam.public.log.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
@@ -47,16 +47,16 @@ def read_lines(world: World) -> list[dict[str, Any]]:
 def test_what_review_rejected_is_noted_once_by_two_commands_beside_each_other(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, noted = retirement.note_keys, []
+    noted: list[int] = []
 
-    def note_keys(*given: Any) -> Any:
-        """As the keys are noted between reading and writing, another command notes the same rejections."""
+    def note_beside(*given: Any) -> Any:
+        """Between reading and writing another command notes the same rejections."""
         if not noted:
             noted.append(0)
             noted[0] = retirement.publish_rejections(world.ledger, world.settings, {2: 5, 3: 1})
-        return real(*given)
+        return note_keys(*given)
 
-    monkeypatch.setattr(retirement, "note_keys", note_keys)
+    monkeypatch.setattr(retirement, "note_keys", note_beside)
     assert retirement.publish_rejections(world.ledger, world.settings, {2: 5, 3: 1, 4: 2}) == 1
     assert noted == [2]
     left = [entry["body"] for entry in read_lines(world) if entry["kind"] == "retire"]
