@@ -28,6 +28,8 @@ GATES: Final = {
     "keys": "the judge says something else than the key on too many answers that a key decides",
     "drift": "the judge has changed: it gives the anchor responses other stars than in its first month",
 }
+# What no judge could be read of is judged by a person, and the limit is not for one run to move: beyond it nothing is published.
+_NEVER_OVERRIDDEN: Final = frozenset({"unparsed"})
 _MOST_NAMED = 5
 
 
@@ -73,9 +75,13 @@ def find_provisional(basis: Basis, settings: Settings) -> list[str]:
 
 
 def check_overrides(overridden: Sequence[str], reason: str | None) -> None:
-    """Raise UsageError for a gate that there is none of, and for an override without a reason."""
+    """Raise UsageError for an unknown gate, one never overridden, and for want of a reason."""
     if unknown := sorted(set(overridden) - set(GATES)):
         raise UsageError(f"There is no gate {', '.join(unknown)}. The gates are {', '.join(GATES)}.")
+    if fixed := sorted(_NEVER_OVERRIDDEN.intersection(overridden)):
+        raise UsageError(
+            f"The gate {fixed[0]} is never overridden ({GATES[fixed[0]]}): mend what shuts it, as `proctor publish RUN` says."
+        )
     if overridden and not (reason or "").strip():
         raise UsageError(
             "A gate is overridden only with a reason that the leaderboard can show: add --reason."
@@ -86,11 +92,14 @@ def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], run_id: str
     """Raise GateError for a shut gate that is not overridden."""
     if left := [gate for gate in shut if gate.gate not in overridden]:
         lines = "\n".join(f"  {gate.gate}: {gate.finding}" for gate in left)
+        mended = (
+            f"Run {run_id} is not published:\n{lines}\nMend it, then run `proctor publish {run_id}` again"
+        )
+        if any(gate.gate in _NEVER_OVERRIDDEN for gate in left):
+            raise GateError(f"{mended}.")
         names = " ".join(f"--override {gate.gate}" for gate in left)
         raise GateError(
-            f"Run {run_id} is not published:\n{lines}\n"
-            f"Mend it, then run `proctor publish {run_id}` again; or publish it as it is with {names} --reason TEXT, "
-            "which the leaderboard will show."
+            f"{mended}; or publish it as it is with {names} --reason TEXT, which the leaderboard will show."
         )
 
 

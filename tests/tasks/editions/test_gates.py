@@ -206,22 +206,35 @@ def test_people_come_last_and_are_never_the_judge_of_a_run(season: Lake) -> None
 
 
 def test_a_gate_is_overridden_by_name_with_a_reason() -> None:
-    gates = [ShutGate("unparsed", "above 0.5% of the answers of x 9 (9.0%)")]
+    gates = [ShutGate("answered", "below 98.0% of the questions were answered by x 9 of 10 (90.0%)")]
     with pytest.raises(GateError) as refused:
         check_gates(gates, (), "2026-12")
-    assert "unparsed: above 0.5%" in str(refused.value)
-    assert "--override unparsed --reason TEXT" in str(refused.value)
+    assert "answered: below 98.0%" in str(refused.value)
+    assert "--override answered --reason TEXT" in str(refused.value)
     assert refused.value.exit_code == 3
     with pytest.raises(UsageError, match="--reason"):
-        check_overrides(("unparsed",), "  ")
+        check_overrides(("answered",), "  ")
     with pytest.raises(UsageError, match=f"There is no gate all. The gates are {', '.join(GATES)}"):
         check_overrides(("all",), "because")
-    check_overrides(("unparsed",), "because")
-    check_gates(gates, ("unparsed",), "2026-12")
+    check_overrides(("answered",), "because")
+    check_gates(gates, ("answered",), "2026-12")
+
+
+def test_answers_that_nobody_could_judge_are_never_published_above_the_share() -> None:
+    answered = ShutGate("answered", "below 98.0% of the questions were answered by x 9 of 10 (90.0%)")
+    unparsed = ShutGate("unparsed", "above 0.5% of the answers of x 9 (9.0%)")
+    with pytest.raises(GateError, match="unparsed: above 0.5%") as refused:
+        check_gates([answered, unparsed], ("answered",), "2026-12")
+    assert "--override" not in str(refused.value)
+    with pytest.raises(UsageError, match="The gate unparsed is never overridden"):
+        check_overrides(("answered", "unparsed"), "because")
+    # No setting moves it beyond what the specification allows.
+    with pytest.raises(ValueError, match="less than or equal to 0.01"):
+        Settings(unparsed_gate=0.02)
 
 
 def test_an_unknown_gate_is_refused_of_a_published_run_too(published: Lake, settings: Settings) -> None:
-    for asked in (Revision(reason="because", overridden=("all",)), Revision(overridden=("unparsed",))):
+    for asked in (Revision(reason="because", overridden=("all",)), Revision(overridden=("answered",))):
         with pytest.raises(UsageError, match=r"There is no gate all|add --reason"):
             publish_run(published, settings, JUNE, EXAMINED_DISCIPLINES, asked)
 
@@ -262,11 +275,15 @@ def test_what_shut_the_gates_is_frozen_and_shown_on_board_and_public_file_and_wh
         r"judge_controls: judge-a gives reference answers 3\.00 stars",
     ):
         assert re.search(told, str(refused.value))
-    forced = Revision(reason="the endpoint was gone", overridden=("answered", "judge_controls", "unparsed"))
-    edition = publish_run(season, strict, JUNE, EXAMINED_DISCIPLINES, forced)
+    forced = Revision(reason="the endpoint was gone", overridden=("answered", "judge_controls"))
+    with pytest.raises(GateError, match="unparsed: above"):
+        publish_run(season, strict, JUNE, EXAMINED_DISCIPLINES, forced)
+    # Beyond what any setting allows: what the board makes of answers that nobody judged is still to be seen.
+    lenient = strict.model_copy(update={"unparsed_gate": 1.0})
+    edition = publish_run(season, lenient, JUNE, EXAMINED_DISCIPLINES, forced)
     head = edition.frames["editions"].row(0, named=True)
     assert (head["overridden_gates"], head["override_reason"]) == (
-        ["answered", "unparsed", "judge_controls"],
+        ["answered", "judge_controls"],
         "the endpoint was gone",
     )
     assert (head["control_count"], head["control_wrong_count"], head["control_gap"]) == (56, 8, 0.0)
