@@ -5,7 +5,7 @@ It has numbered questions, stars by a graded model, months of answers, and how t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
@@ -17,7 +17,7 @@ from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES, PROMPT_STYLES
 from tasks.editions import publish as publishing
 from tasks.editions.equating import equate_nothing
-from tests.tasks.editions.kit import Edition, Revision, publish_run
+from tests.tasks.editions.kit import Edition, publish_run
 from tests.tasks.judging.control_rows import make_control_frame
 from warehouse.lake import Lake
 
@@ -53,19 +53,16 @@ def land_month(lake: Lake, frames: Mapping[str, pl.DataFrame], landed_at: dateti
             connection.unregister("rows")
 
 
-def publish_month(
-    lake: Lake, settings: Settings, run_id: str, *, is_equated: bool, overridden: Sequence[str] = ()
-) -> Edition:
+def publish_month(lake: Lake, settings: Settings, run_id: str, *, is_equated: bool) -> Edition:
     """Publish a run, with or without the fits that put it on the scale of earlier months.
 
     Without them it takes seconds less. Its judges have shown that they can judge.
     """
     land_controls(lake, run_id)
-    asked = Revision(overridden=overridden, reason="it is built" if overridden else None)
     if is_equated:
-        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES, asked)
+        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
     with mock.patch.object(publishing, "equate_edition", lambda *_, **__: equate_nothing()):
-        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES, asked)
+        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
 
 
 def land_controls(lake: Lake, run_id: str) -> None:

@@ -223,13 +223,13 @@ def test_a_gate_is_overridden_by_name_with_a_reason() -> None:
 def test_answers_that_nobody_could_judge_are_never_published_above_the_share() -> None:
     answered = ShutGate("answered", "below 98.0% of the questions were answered by x 9 of 10 (90.0%)")
     unparsed = ShutGate("unparsed", "above 0.5% of the answers of x 9 (9.0%)")
-    with pytest.raises(GateError, match="unparsed: above 0.5%") as refused:
+    with pytest.raises(GateError, match=r"unparsed: above 0\.5%") as refused:
         check_gates([answered, unparsed], ("answered",), "2026-12")
     assert "--override" not in str(refused.value)
     with pytest.raises(UsageError, match="The gate unparsed is never overridden"):
         check_overrides(("answered", "unparsed"), "because")
     # No setting moves it beyond what the specification allows.
-    with pytest.raises(ValueError, match="less than or equal to 0.01"):
+    with pytest.raises(ValueError, match=r"less than or equal to 0\.01"):
         Settings(unparsed_gate=0.02)
 
 
