@@ -6,7 +6,8 @@ paper says which. What is no fault: spaces, pictures of formulas, blanks that a 
     python -m tests.benchmarks.ingest_formats FOLDER … [--to FORMAT] [--show PART OF A NAME]
 
 A format is one that LibreOffice writes: Word papers are compared with their `pdf`, `odt`, `rtf`, `html`, `txt` or `doc`, pages and
-texts with a `docx`. Workbooks are compared with a `csv`, or a web page of one `table`, for each sheet. Or it is a dress of `DRESSES`: the
+texts with a `docx`. A `scan` is that PDF printed and scanned, slightly askew, of papers of few pages; alike is then what has nearly the
+same letters. Workbooks are compared with a `csv`, or a web page of one `table`, for each sheet. Or it is a dress of `DRESSES`: the
 text of a paper is compared with the same text in another encoding, with other digits, with page numbers.
 
 Reported are, by paper, questions in either, those with the same stem, those with the same stem, options and answer, and the
@@ -24,9 +25,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +42,14 @@ _READERS = 2
 _WORD, _BOOKS, _LINES = (".doc", ".docx"), (".xls", ".xlsx"), (".txt", ".md")
 # What is made of what; the name of LibreOffice's filter where it has several.
 SOURCES = {
-    **dict.fromkeys(("pdf", "odt", "rtf", "html", "txt", "doc"), _WORD),
+    **dict.fromkeys(("pdf", "odt", "rtf", "html", "txt", "doc", "scan"), _WORD),
     "docx": (*_LINES, ".html"),
     **dict.fromkeys(("csv", "table"), _BOOKS),
 }
+# Of a scan: pages at most, the resolution, and how many degrees it is askew at most.
+_MOST_PAGES, _DPI, _ASKEW = 6, 200, 0.7
+# Of two letters beside each other so many are the same in a stem, or an option, that OCR read.
+_NEAR_STEM, _NEAR_OPTION, _SHORT = 0.75, 0.6, 6
 _FILTERS = {"txt": "txt:Text (encoded):UTF8"}
 _WIDE = {ord("0") + digit: 0xFF10 + digit for digit in range(10)}
 _LINES_PER_PAGE = 40
@@ -96,7 +102,9 @@ def main(arguments: Sequence[str] = ()) -> None:
         # A process is given up after some papers: it keeps what it has learned of each.
         with multiprocessing.get_context("fork").Pool(_READERS, maxtasksperchild=8) as pool:
             for (paper, *_), (first, second, said) in zip(pairs, pool.imap(_read_both, pairs), strict=True):
-                alike += _compare(paper, first, second, said, is_shown=bool(shown))
+                alike += _compare(
+                    paper, first, second, said, is_shown=bool(shown), is_near=chosen.to == "scan"
+                )
                 total += max(len(first), len(second))
     print(f"{alike} of {total} alike")
 
@@ -107,7 +115,7 @@ Pair = tuple[Path, Path, list[Path]]
 def make_pairs(papers: Sequence[Path], wanted: str, folder: Path) -> Iterator[Pair]:
     """Each paper, what is read of it, and the files compared with that, where they can be made."""
     if wanted in SOURCES:
-        make = write_sheets if SOURCES[wanted] == _BOOKS else convert
+        make = write_scans if wanted == "scan" else write_sheets if SOURCES[wanted] == _BOOKS else convert
         made = make(papers, wanted, folder)
         yield from ((paper, paper, made[paper]) for paper in papers if made[paper])
         return
@@ -151,6 +159,34 @@ def convert(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, lis
     return {paper: sorted(kept[paper].iterdir()) for paper in papers}
 
 
+def write_scans(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
+    """The pages that LibreOffice prints, as a scanner sees them; none of a long paper."""
+    import numpy
+    import pypdfium2
+    from PIL import Image, ImageFilter
+
+    written: dict[Path, list[Path]] = {}
+    for place, (paper, made) in enumerate(convert(papers, "pdf", folder).items()):
+        written[paper] = []
+        document = pypdfium2.PdfDocument(made[0]) if made else []
+        if not 0 < len(document) <= _MOST_PAGES:
+            continue
+        chance = numpy.random.default_rng(int(hashlib.sha256(paper.read_bytes()).hexdigest()[:8], 16))
+        pages = []
+        for page in document:
+            sheet = page.render(scale=_DPI / 72).to_pil().convert("L")
+            sheet = sheet.rotate(
+                chance.uniform(-_ASKEW, _ASKEW), resample=Image.Resampling.BICUBIC, fillcolor=255
+            )
+            ink = numpy.asarray(sheet.filter(ImageFilter.GaussianBlur(0.6)), dtype=float) * 0.92 + 8
+            pages.append(Image.fromarray((ink + chance.normal(0, 5, ink.shape)).clip(0, 255).astype("uint8")))
+        path = folder / f"{wanted}{place}" / f"{paper.stem}.pdf"
+        path.parent.mkdir()
+        pages[0].save(path, save_all=True, append_images=pages[1:], resolution=_DPI, quality=75)
+        written[paper] = [path]
+    return written
+
+
 def write_sheets(papers: Sequence[Path], wanted: str, folder: Path) -> dict[Path, list[Path]]:
     """Each sheet of a workbook as a file: values between commas, or a web page of one table."""
     written: dict[Path, list[Path]] = {paper: [] for paper in papers}
@@ -178,8 +214,11 @@ def _compare(
     said: Sequence[str],
     *,
     is_shown: bool,
+    is_near: bool = False,
 ) -> int:
     """Print what is alike, and what is not if `is_shown`; how many questions are."""
+    if is_near:
+        first, second = _write_alike(first, second), second
     stems, whole = {_fold(question["stem"]) for question in second}, set(map(_name, second))
     same = sum(_name(question) in whole for question in first)
     kept = sum(_fold(question["stem"]) in stems for question in first)
@@ -196,6 +235,44 @@ def _compare(
                 f"{question['answer']}"
             )
     return same
+
+
+def _write_alike(
+    first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]
+) -> Sequence[dict[str, Any]]:
+    """The first questions in the letters of the second ones that they are nearly alike to."""
+    written: list[dict[str, Any]] = []
+    free = list(second)
+    for question in first:
+        near = max(free, key=lambda other: _measure_near(question["stem"], other["stem"]), default=None)
+        if near is None or _measure_near(question["stem"], near["stem"]) < _NEAR_STEM:
+            written.append(question)
+            continue
+        free.remove(near)
+        own, others = question["options"] or [], near["options"] or []
+        pairs = zip(own, others, strict=False)
+        are_alike = len(own) == len(others) and all(
+            len(_fold(one["text"])) < _SHORT or _measure_near(one["text"], other["text"]) >= _NEAR_OPTION
+            for one, other in pairs
+        )
+        said = ["".join(side["answer"] or ()) for side in (question, near)]
+        is_answered = said[0] == said[1] or (all(said) and _measure_near(*said) >= _NEAR_STEM)
+        written.append(
+            {
+                **question,
+                "stem": near["stem"],
+                "options": others if are_alike else own,
+                "answer": near["answer"] if is_answered else question["answer"],
+            }
+        )
+    return written
+
+
+def _measure_near(one: str | None, other: str | None) -> float:
+    """The share of pairs of letters that two texts have in common (Dice 1945)."""
+    pairs = [Counter(map("".join, pairwise(f" {_fold(text).casefold()}"))) for text in (one, other)]
+    count = sum(pair.total() for pair in pairs)
+    return 2 * (pairs[0] & pairs[1]).total() / count if count else 1.0
 
 
 def _read_both(pair: Pair) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
