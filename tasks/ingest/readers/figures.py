@@ -1,4 +1,4 @@
-"""What beside the text of a scan is no part of its lines: figures and the sealed margin."""
+"""What beside the text of a scan is no part of its lines: figures and their labels."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ MIN_WIDTH, MIN_HEIGHT, MAX_WIDTH = 0.06, 0.03, 0.6
 MIN_BESIDE, MIN_LINE = 3, 0.3
 # Words in a figure are short; longer ones are a box of text.
 LONGEST_LABEL = 14
-# So many short boxes without numbers or letters, one above the other left of all text, are a sealed margin.
-LEAST_MARGIN, LONGEST_MARGIN = 4, 4
 
 
 # Lines that are longer run through no figure; a figure's ink is neither a letter's nor a photograph's share of its box.
@@ -245,23 +243,6 @@ def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:
         if inside and median(len(boxes[index].text) for index in inside) <= LONGEST_LABEL:
             labels |= inside
     return labels
-
-
-def find_margin(boxes: Sequence[Row], width: float) -> set[int]:
-    """The boxes of a sealed margin: written downwards, left of where all lines begin."""
-    lefts = sorted(box.left for box in boxes if box.right - box.left >= MIN_WIDTH * 3 * width)
-    if len(lefts) < MIN_BESIDE:
-        return set()
-    edge = lefts[len(lefts) // 20]
-    margin = {
-        index
-        for index, box in enumerate(boxes)
-        if box.right < edge
-        and len(box.text.strip()) <= LONGEST_MARGIN
-        and not any(letter.isascii() and letter.isalnum() for letter in box.text)
-        and not any(letter in "一二三四五六七八九十" for letter in box.text)
-    }
-    return margin if len(margin) >= LEAST_MARGIN else set()
 
 
 def _find_figures(picture: Any) -> list[tuple[float, float, float, float]]:

@@ -8,39 +8,31 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
 from schemas import patterns as re
+from tasks.ingest.readers.box_rows import SeenPage, find_gutter, lay_out, merge_rows
 from tasks.ingest.readers.extraction import Extraction, Line, Look, is_picture
 from tasks.ingest.readers.figures import (
     find_drawings,
     find_drawn_labels,
     find_labels,
-    find_margin,
-    place_drawings,
-    place_tables,
 )
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_lines import (
-    OPTION,
-    find_column_border,
+    begins_content,
     mark_furniture,
     mark_wraps,
-    order_columns,
-    order_score,
     same_as_known,
     starts_anew,
 )
 from tasks.ingest.readers.pdf_pages import Page, Row, name_kind, number_table, place_row
 from tasks.ingest.readers.pdf_rules import remove_additions
 from tasks.ingest.readers.picture_rules import Letter, find_strokes, take_tables, write_blanks
-from tasks.ingest.words.cleaning import is_cjk
-from tasks.ingest.words.labels import parse_label
 
 RESOLUTION = 150
 MAX_SIDE = 3000
@@ -70,12 +62,6 @@ _BEGINS_PART = re.compile(r"\s*[(（]?(?:[a-e]|[ivx]{1,3}|[1-9])\s*[)）]|[ai]\s
 _BEGINS_QUESTION = re.compile(r"\s*[A-Z\u4e00-\u9fff“\"'(（]")
 # Of a page that is partly text, OCR's part is kept where so many of its lines begin a question, an option or an answer.
 LEAST_STARTS = 3
-# Fewer boxes make no two columns.
-LEAST_BOXES = 12
-# A column has such a share of the boxes; the last one of a paper may have less, where more numbers run on by columns.
-COLUMN_SHARES = (0.2, 0.05)
-# All but one row of what is no column are narrower than so much of the page.
-NARROW = 0.2
 # So many rows at the top and at the foot of a page may be its header and footer.
 OUTER_ROWS = 2
 _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
@@ -106,7 +92,7 @@ def read_pages(
     started = time.monotonic()
     engine = _make_engine()
     document = pypdfium2.PdfDocument(data)
-    read: list[tuple[int, Page]] = []
+    read: list[tuple[int, SeenPage]] = []
     warnings: list[str] = []
     longest = 0.0
     for place, number in enumerate(pages):
@@ -154,7 +140,7 @@ def read_images(pictures: Sequence[bytes], time_limit_s: float = math.inf) -> Ex
     """Read pictures of pages in order; warnings name those that could not be read."""
     started = time.monotonic()
     engine = _make_engine()
-    read: list[tuple[int, Page]] = []
+    read: list[tuple[int, SeenPage]] = []
     warnings: list[str] = []
     for number, data in enumerate(pictures, start=1):
         spent = time.monotonic() - started
@@ -234,8 +220,8 @@ def _is_below(line: Line, other: Line) -> bool:
     return bool(line.box and other.box) and line.box[1] > other.box[1]
 
 
-def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = ()) -> Page:
-    """The rows of one picture in reading order, without the boxes that are known."""
+def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = ()) -> SeenPage:
+    """What one picture shows, without the boxes that are known."""
     import numpy
 
     tall_shown, wide_shown = picture.shape[:2]
@@ -270,19 +256,15 @@ def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = 
             letters.append(starts)
     # What was turned is cut out of the page as it is shown, and would lie on its side.
     drawings = [] if turn else find_drawings(picture, boxes)
-    labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
-    labels |= find_drawn_labels(drawings, boxes)
+    labels = find_labels(picture, boxes) | find_drawn_labels(drawings, boxes)
     page.slope = _measure_slope([box[0] for box in found])
     strokes = find_strokes(picture, boxes)
     strokes.cut_boxes(boxes, letters, find_gutter(boxes, float(width)))
-    tables, taken, grids = take_tables(boxes, letters, strokes, _merge_rows)
+    tables, taken, grids = take_tables(boxes, letters, strokes, merge_rows)
     write_blanks(boxes, letters, strokes.find_blanks(grids), drawings)
-    lines = [box for index, box in enumerate(boxes) if index not in labels | taken]
-    rows = place_tables(merge_boxes(lines, float(width), page.slope), tables)
-    page.rows = place_drawings(rows, drawings)
-    page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels - taken)]
-    page.characters = sum(len(row.text) for row in page.rows)
-    return page
+    page.rows = [replace(boxes[index], is_furniture=True) for index in sorted(labels - taken)]
+    free = [box for index, box in enumerate(boxes) if index not in labels | taken]
+    return SeenPage(page, free, tables, drawings)
 
 
 def _find_turn(engine: Any, picture: Any, found: Sequence[_Box]) -> int:
@@ -505,124 +487,9 @@ def _measure_slope(boxes: Any) -> float:
     return sorted(slopes)[len(slopes) // 2] if slopes else 0.0
 
 
-def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]:
-    """Merge boxes into rows, column by column, from top to bottom.
-
-    Boxes on one height belong to one row; wide gaps inside a row stay visible as several spaces. `slope`
-    (rise per pixel to the right) is taken out first.
-    """
-    level = [
-        replace(box, bottom=box.bottom - slope * box.left, top=box.top - slope * box.left) for box in boxes
-    ]
-    whole = _merge_rows(level)
-    for share in COLUMN_SHARES:
-        border = find_gutter(level, width, share)
-        if border is None:
-            continue
-        left, right, spanning = _part_columns(level, border, 0.1 * width)
-        # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
-        if _are_paired(left, right) or _is_narrow(left, right, width):
-            return whole
-        columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
-        gain = _count_in_order(columns) - _count_in_order(whole)
-        return columns if gain > 0 or (gain == 0 and share == COLUMN_SHARES[0]) else whole
-    return whole
-
-
-def find_gutter(boxes: Sequence[Row], width: float, share: float = COLUMN_SHARES[0]) -> float | None:
-    """The x of the gap between two columns, with the fewest boxes across it, or None."""
-    border = find_column_border(list(boxes), width, share) if len(boxes) >= LEAST_BOXES else None
-    if border is None:
-        return None
-    near = [border + width * step / 400 for step in range(-12, 13)]
-
-    def count_across(x: float) -> tuple[int, float]:
-        return sum(1 for box in boxes if box.left < x - 2 and box.right > x + 2), abs(x - border)
-
-    return min(near, key=count_across)
-
-
-def _part_columns(boxes: list[Row], border: float, reach: float) -> tuple[list[Row], list[Row], list[Row]]:
-    """The boxes of the left column, of the right one, and those across both."""
-    columns: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
-    for box in boxes:
-        is_across = box.left < border - reach and box.right > border + reach
-        is_right = (box.left + box.right) / 2 > border
-        columns[2 if is_across else int(is_right)].append(box)
-    return columns
-
-
-def _count_in_order(rows: list[Row]) -> int:
-    """How many rows begin with a question number, less three for every step back."""
-    labels = [parse_label(row.text) for row in rows]
-    numbers = sum(1 for label in labels if label is not None and label.style == "num" and not label.is_weak)
-    return numbers + 3 * order_score(rows)
-
-
-def _are_paired(left: list[Row], right: list[Row]) -> bool:
-    """Whether the right column only continues lines of the left one: B beside A."""
-    letters = [row.text.lstrip("（( ")[:1] for row in right if len(row.text) > 1]
-    marks = sum(1 for letter in letters if letter in "BCD")
-    return bool(right) and marks > 0.5 * len(right) and letters.count("A") < 0.2 * marks
-
-
-def _is_narrow(left: list[Row], right: list[Row], width: float) -> bool:
-    """Whether the right column holds marks, options, cells or names beside the left one's lines."""
-    widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
-    if not all(widths):
-        return False
-    one, other = (each[len(each) // 2] for each in widths)
-    labels = [parse_label(row.text) for row in right]
-    counts = any(label is not None and label.style == "num" and not label.is_weak for label in labels)
-    return other < 0.2 * one or (not counts and widths[1][-2:][0] < NARROW * width)
-
-
-def _merge_rows(boxes: list[Row]) -> list[Row]:
-    rows: list[list[Row]] = []
-    for box in sorted(boxes, key=lambda box: -(box.top + box.bottom)):
-        middle = (box.top + box.bottom) / 2
-        for row in reversed(rows[-4:]):
-            anchor = max(row, key=lambda item: item.right - item.left)
-            if abs((anchor.top + anchor.bottom) / 2 - middle) < 0.6 * max(anchor.size, box.size) and not any(
-                min(item.right, box.right) - max(item.left, box.left)
-                > 0.5 * min(item.right - item.left, box.right - box.left)
-                for item in row
-            ):
-                row.append(box)
-                break
-        else:
-            rows.append([box])
-    return [_join_row(sorted(row, key=lambda item: item.left)) for row in rows]
-
-
-def _join_row(row: list[Row]) -> Row:
-    text = row[0].text
-    gaps: list[tuple[int, float]] = []
-    for left, right in pairwise(row):
-        gap = right.left - left.right
-        if gap > 0.3 * left.size:
-            gaps.append((len(text), left.right))
-        if gap > 1.5 * left.size:
-            text += " " * min(int(gap / left.size) + 1, 8) + right.text
-        elif gap > 0.3 * left.size and not (is_cjk(text[-1]) and is_cjk(right.text[0])):
-            text += " " + right.text
-        else:
-            text += right.text
-    return Row(
-        text,
-        row[0].left,
-        max(item.right for item in row),
-        min(item.bottom for item in row),
-        max(item.top for item in row),
-        max(item.size for item in row),
-        baseline=min(item.bottom for item in row),
-        gaps=tuple(gaps),
-        sure=sum(len(item.text) * item.sure for item in row) / sum(len(item.text) for item in row),
-    )
-
-
-def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
-    pages = [page for _, page in read]
+def _make_lines(read: list[tuple[int, SeenPage]]) -> list[Line]:
+    lay_out([one for _, one in read])
+    pages = [one.page for _, one in read]
     mark_furniture(pages)
     _mark_outer_rows(pages)
     for page in pages:
@@ -630,7 +497,7 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
         settle_numbers(page.rows)
     mark_wraps(pages)
     lines: list[Line] = []
-    for number, page in read:
+    for (number, _), page in zip(read, pages, strict=True):
         for row in page.rows:
             box = place_row(page.frame, row, page.slope)
             points = 72 / RESOLUTION
@@ -656,7 +523,6 @@ def _mark_outer_rows(pages: list[Page]) -> None:
         for (number, _), key in zip(places, folded, strict=True):
             seen[key].add(number)
         for (_, row), key in zip(places, folded, strict=True):
-            label = parse_label(row.text)
-            is_plain = (label is None or label.is_weak) and not OPTION.match(row.text)
-            if is_plain and len(key) >= 6 and len(seen[key]) >= max(2, round(0.6 * len(pages))):
+            is_frequent = len(key) >= 6 and len(seen[key]) >= max(2, round(0.6 * len(pages)))
+            if is_frequent and not begins_content(row.text):
                 row.is_furniture = True

@@ -22,6 +22,11 @@ from tasks.ingest.words.lexicon import find_type_in_title
 CJK_PITCH = 1.4
 LATIN_PITCH = 1.15
 SURE_PITCH = 2.2
+# The same in pitches of the letters of a line without them, where no space was read and where one was; so many show a pitch.
+LETTER_PITCH, WIDE_PITCH = 2.5, 3.0
+LEAST_PITCHES = 4
+# What a wide gap stands before, where it parts options.
+LABELS = frozenset("ABCDEFGH")
 
 # What the Chinese numbers of headings are taken for: strokes look like dashes, equals signs and kana.
 _STROKES = {
@@ -425,28 +430,35 @@ def _part_row(text: str) -> str:
 
 
 def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
-    """Put back the spaces that OCR drops between Chinese terms and before option labels.
+    """Put back the spaces that OCR drops between terms and before option labels.
 
     `starts` are the characters of the text, without spaces, with the abscissa at which each begins. What is wider than
-    the usual pitch of the Chinese characters of the box by nearly half (places are known to a quarter) is a gap.
+    the usual pitch of the Chinese characters of the box by nearly half (places are known to a quarter) is a gap. A box
+    without them has the pitch of its letters, which differ: a gap is wider than two of them.
     """
     letters = [letter for letter in text if not letter.isspace()]
     if letters != [letter for letter, _ in starts] or len(letters) < 5:
         return text
     steps = [right - left for (_, left), (_, right) in pairwise(starts)]
+    pairs = list(zip(steps, letters, letters[1:], strict=False))
+    # stops have a width of their own
     pitches = sorted(
         step
-        for step, one, other in zip(steps, letters, letters[1:], strict=False)
-        # stops have a width of their own
-        if is_cjk(one) and is_cjk(other) and one.isalnum() and other.isalnum()
+        for step, one, other in pairs
+        if _is_square(one) and _is_square(other) and one.isalnum() and other.isalnum()
     )
-    if len(pitches) < 4:
+    is_square = len(pitches) >= LEAST_PITCHES
+    if not is_square:
+        joined = [step for step, one, other in pairs if one.isalnum() and other.isalnum()]
+        pitches = sorted(joined if len(joined) >= LEAST_PITCHES else steps)
+    if len(pitches) < LEAST_PITCHES:
         return text
-    pitch = pitches[len(pitches) // 2]
+    # of few letters, some before gaps, the lower middle
+    pitch = pitches[len(pitches) // 2 if is_square else (len(pitches) - 1) // 2]
     if pitch <= 0:  # of a blurred line all places may be one
         return text
     # where places are known only to half a pitch, a step of one and a half says nothing
-    sure = SURE_PITCH if _measure_grain(pitches) > 0.3 * pitch else 0.0
+    sure = SURE_PITCH if is_square and _measure_grain(pitches) > 0.3 * pitch else 0.0
     parts: list[str] = []
     place = -1
     for index, character in enumerate(text):
@@ -455,12 +467,23 @@ def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
             continue
         place += 1
         following = text[index + 1 : index + 2]
-        if not following or following.isspace() or not following.isalnum() or not character.isalnum():
+        if place >= len(steps) or not character.isalnum():
             continue
-        usual = max(CJK_PITCH if is_cjk(character) else LATIN_PITCH, sure)
+        if following.isspace():
+            if steps[place] > WIDE_PITCH * pitch and letters[place + 1] in LABELS:
+                parts.append(" " * min(round(steps[place] / pitch - 1), 8))
+            continue
+        if not following.isalnum():
+            continue
+        usual = max(CJK_PITCH if _is_square(character) else LATIN_PITCH, sure) if is_square else LETTER_PITCH
         if steps[place] > usual * pitch:
             parts.append(" " * max(1, min(round(steps[place] / pitch - 1), 8)))
     return "".join(parts)
+
+
+def _is_square(character: str) -> bool:
+    """Whether a character is as wide as the others of its kind: Chinese, kana, hangul."""
+    return is_cjk(character) or "\u3040" <= character <= "\u30ff" or "\uac00" <= character <= "\ud7a3"
 
 
 def _measure_grain(steps: Sequence[float]) -> float:

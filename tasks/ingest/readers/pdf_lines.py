@@ -12,7 +12,7 @@ from typing import NamedTuple
 from schemas import patterns as re
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction
 from tasks.ingest.readers.pdf_pages import Page, Row
-from tasks.ingest.words.grammar import answer_mark
+from tasks.ingest.words.grammar import opens_answer
 from tasks.ingest.words.labels import parse_label
 
 # A column that ends soon has at least this share of a page's rows.
@@ -180,16 +180,17 @@ def mark_furniture(pages: list[Page]) -> None:
         share = 0.4 if len(key[0]) >= _LONG and len(pages) >= _LONG else 0.6
         needed = max(2, round(share * len(pages)))
         count = len(seen[key] | seen[(key[0], key[1] + 1)] | seen[(key[0], key[1] - 1)])
-        # text that begins like a question, an option or an answer is no header, however often it comes back
-        label = parse_label(row.text)
-        if (
-            count >= needed
-            and len(pages) > 1
-            and (label is None or label.is_weak)
-            and not OPTION.match(row.text)
-            and not ((mark := answer_mark().match(row.text)) is not None and mark[1].strip())
-        ):
+        if count >= needed and len(pages) > 1 and not begins_content(row.text):
             row.is_furniture = True
+
+
+def begins_content(text: str) -> bool:
+    """Whether a row begins a question, an option or an answer.
+
+    It is no header then, however often it comes back.
+    """
+    label = parse_label(text)
+    return (label is not None and not label.is_weak) or bool(OPTION.match(text)) or opens_answer(text)
 
 
 def _mark_page_numbers(pages: list[Page]) -> None:
@@ -248,7 +249,10 @@ def mark_wraps(pages: list[Page]) -> None:
     """
     edges: dict[float, float] = {}
     for page in pages:
-        widest = sorted(row.right for row in page.rows if not row.is_furniture)[-2:]
+        text = [row for row in page.rows if not row.is_furniture]
+        whole = [row for row in text if not row.gaps and row.right - row.left > 0.5 * page.width]
+        # marks in the margin stand beyond the edge of the text, alone or after a gap
+        widest = sorted(row.right for row in (whole if len(whole) >= _LEAST_WHOLE else text))[-2:]
         if widest:
             edges[page.width] = max(edges.get(page.width, 0.0), widest[0])
     leading = 0.0
@@ -328,7 +332,7 @@ def _find_leading(rows: Sequence[Row]) -> float:
 
 # In heights of a row: how far below the next one is near, how far it may be set in, and by what two of one print differ.
 _NEAR, _INDENT, _ALIKE = 1.6, 4.0, 0.3
-_LEAST_GAPS = 8
+_LEAST_GAPS, _LEAST_WHOLE = 8, 4
 
 
 def _find_border(rows: list[Row], width: float) -> float | None:
@@ -356,10 +360,7 @@ _ANSWER = re.compile(
 
 def starts_anew(text: str) -> bool:
     """Whether a row begins with a number, an option label or the word for an answer."""
-    if OPTION.match(text) or _ANSWER.match(text):
-        return True
-    label = parse_label(text)
-    return label is not None and not label.is_weak
+    return bool(_ANSWER.match(text)) or begins_content(text)
 
 
 def _column_edge(row: Row, page: Page, border: float | None, edges: dict[float, float]) -> float:

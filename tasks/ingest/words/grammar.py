@@ -138,6 +138,12 @@ def answer_mark() -> re.Pattern[str]:
     )
 
 
+def opens_answer(text: str) -> bool:
+    """Whether a line opens an answer with a word and a separator, `答案是：`, `Answer -`."""
+    mark = answer_mark().match(text)
+    return mark is not None and bool(mark[1].strip())
+
+
 @lru_cache(maxsize=1)
 def blank_place() -> re.Pattern[str]:
     """A line that names the place of a blank, `第 1 空`, `Blank 2: salt`, and what fills it."""

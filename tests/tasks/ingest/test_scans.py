@@ -18,9 +18,10 @@ import pytest
 
 from schemas.errors import DocumentError
 from tasks.ingest.documents import IngestOptions, parse_document
+from tasks.ingest.readers.box_rows import SeenPage, find_margins, lay_out, merge_rows
 from tasks.ingest.readers.extraction import Extraction, Line, Look, blank_picture_numbers
-from tasks.ingest.readers.ocr import merge_boxes
-from tasks.ingest.readers.ocr_repair import repair_lines
+from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
+from tasks.ingest.readers.pdf_lines import mark_furniture
 from tasks.ingest.readers.pdf_pages import Page, Row
 from tests.hunts import tries
 from tests.tasks.ingest.builders import make_docx, make_pdf
@@ -28,6 +29,12 @@ from tests.tasks.ingest.builders import make_docx, make_pdf
 needs_cv2 = pytest.mark.skipif(
     importlib.util.find_spec("cv2") is None, reason="the extra `ocr` is not installed"
 )
+
+
+def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]:
+    page = Page(width, 800.0, slope=slope)
+    lay_out([SeenPage(page, boxes, [], [])])
+    return page.rows
 
 
 def mend(text: str) -> list[str]:
@@ -387,15 +394,99 @@ def test_a_question_or_an_option_within_the_box_of_a_drawing_stays_text() -> Non
     assert len(drawings) == 1 and find_drawn_labels(drawings, words) == {2, 3}
 
 
-def test_a_sealed_margin_is_set_aside_and_numbers_that_stand_apart_are_not() -> None:
-    from tasks.ingest.readers.figures import find_margin
+def see(*boxes: Row, width: float = 600.0, height: float = 800.0) -> SeenPage:
+    return SeenPage(Page(width, height), list(boxes), [], [])
 
-    lines = [Row("一行很长很长很长的正文文字", 120, 560, at, at + 12, 12) for at in range(100, 700, 40)]
-    margin = [Row(text, 30, 44, 100 + 90 * at, 112 + 90 * at, 12) for at, text in enumerate("装订线密封")]
+
+def write_lines(left: float = 120, right: float = 560) -> list[Row]:
+    return [Row("一行很长很长很长的正文文字", left, right, at, at + 12, 12) for at in range(100, 700, 40)]
+
+
+def test_a_sealed_margin_is_set_aside_and_numbers_that_stand_apart_are_not() -> None:
+    lines = write_lines()
+    margin = [Row(text, 30, 44, 100 + 90 * at, 112 + 90 * at, 12) for at, text in enumerate("甲乙丙丁戊")]
     numbers = [Row(f"{at}.", 90, 104, 60 + 40 * at, 72 + 40 * at, 12) for at in range(1, 9)]
     numbers += [Row("二、", 80, 104, 640, 652, 12)]
-    assert find_margin([*lines, *margin, *numbers], 600.0) == set(range(15, 20))
-    assert find_margin([*lines, *numbers], 600.0) == set()
+    assert find_margins([see(*lines, *margin, *numbers)]) == [set(range(15, 20))]
+    assert find_margins([see(*lines, *numbers)]) == [set()]
+
+
+def test_little_of_a_sealed_margin_is_known_by_its_words_and_by_other_sheets() -> None:
+    lines = write_lines()
+    sign, word = Row("ら", 30, 44, 300, 312, 12), Row(":号", 28, 52, 400, 412, 12)
+    assert find_margins([see(*lines, sign)]) == [set()]
+    assert find_margins([see(*lines, word)]) == [{15}]
+    # The same sign at the same place of two sheets belongs to neither text; at another place it may.
+    assert find_margins([see(*lines, sign), see(*lines, sign)]) == [{15}, {15}]
+    moved = Row("ら", 30, 44, 500, 512, 12)
+    assert find_margins([see(*lines, sign), see(*lines, moved)]) == [set(), set()]
+
+
+def test_a_sheet_with_little_text_has_the_columns_of_the_others() -> None:
+    def fill(first: int) -> list[Row]:
+        return [
+            Row(
+                f"{first + side * 6 + row}. 这一栏的一道题目",
+                40 + side * 500,
+                440 + side * 500,
+                at,
+                at + 12,
+                12,
+            )
+            for side in (0, 1)
+            for row in range(6)
+            for at in (700 - row * 30,)
+        ]
+
+    def rest() -> list[Row]:
+        texts = [("13. 左栏", 40, 700), ("14. 左栏", 40, 500), ("15. 右栏", 540, 690), ("16. 右栏", 540, 480)]
+        return [Row(text, left, left + 120, at, at + 12, 12) for text, left, at in texts]
+
+    def read(*pages: SeenPage) -> list[str]:
+        lay_out(pages)
+        return [row.text.split(".")[0] for row in pages[-1].page.rows]
+
+    full, sparse = see(*fill(1), width=1000), see(*rest(), width=1000)
+    assert read(full, sparse) == ["13", "14", "15", "16"]
+    assert read(see(*rest(), width=1000)) == ["13", "15", "14", "16"]
+    # Not of a sheet of another size, nor where lines run across.
+    assert read(full, see(*rest(), width=1000, height=500)) == ["13", "15", "14", "16"]
+    across = [Row("一行文字", 40, 900, at, at + 12, 12) for at in (640, 600)]
+    assert read(see(*fill(1), width=1000), see(*rest(), *across, width=1000))[:2] == ["13", "15"]
+
+
+def test_an_answer_at_the_head_or_foot_of_every_page_is_no_furniture() -> None:
+    from tasks.ingest.readers.ocr import _mark_outer_rows
+
+    pages = [
+        Page(600, 800, [Row(text, 50, 300, height, height + 12, 12) for text, height in texts])
+        for texts in (
+            [("1. 甲甲甲甲", 700.0), ("答案是：正确", 680.0), ("2. 乙乙", 100.0), ("答案是：正确", 80.0)],
+            [("3. 丙丙丙丙", 700.0), ("答案是：正确", 680.0), ("4. 丁丁", 100.0), ("答案是：正确", 80.0)],
+        )
+    ]
+    _mark_outer_rows(pages)
+    mark_furniture(pages)
+    assert not any(row.is_furniture for page in pages for row in page.rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "expected"),
+    [
+        # Options of letters, digits or kana have a pitch as well.
+        ("sD 72kbps", [57, 28, 13, 13, 13, 13, 13], "s   D 72kbps"),
+        ("B 32Kbps C 48kbps", [33, 14, 14, 14, 14, 14, 46, 34, 13, 13, 13, 13, 13], "B 32Kbps   C 48kbps"),
+        ("2、2、1B 16、16", [17, 20, 17, 20, 60, 30, 18, 18, 17, 18], "2、2、1  B 16、16"),
+        ("B. とってC. によれば", [20, 48, 24, 24, 78, 20, 23, 22, 22, 22], "B. とって   C. によれば"),
+        ("a plain sentence", [20, 12, 11, 12, 5, 12, 24, 11, 12, 12, 8, 12, 12, 11], "a plain sentence"),
+    ],
+)
+def test_gaps_before_labels_come_back_in_lines_without_chinese(
+    text: str, steps: list[int], expected: str
+) -> None:
+    letters = [letter for letter in text if not letter.isspace()]
+    places = [float(sum(steps[:at])) for at in range(len(letters))]
+    assert restore_gaps(text, list(zip(letters, places, strict=True))) == expected
 
 
 def test_what_comes_back_at_the_top_or_foot_of_photographed_pages_is_furniture_at_any_height() -> None:
@@ -786,7 +877,6 @@ def test_the_cells_of_a_ruled_table_part_what_was_read_as_one_box() -> None:
     import cv2
     import numpy
 
-    from tasks.ingest.readers.ocr import _merge_rows
     from tasks.ingest.readers.picture_rules import find_strokes, take_tables
 
     page = numpy.full((400, 600, 3), 255, dtype=numpy.uint8)
@@ -797,12 +887,12 @@ def test_the_cells_of_a_ruled_table_part_what_was_read_as_one_box() -> None:
     boxes = [Row(str(number), 40 + 100 * number, 60 + 100 * number, 260, 284, 20) for number in (1, 2, 3)]
     boxes += [Row("AC", 140, 260, 200, 224, 20), Row(".B", 335, 360, 200, 224, 20)]
     letters = [[("1", 140.0)], [("2", 240.0)], [("3", 340.0)], [("A", 140.0), ("C", 240.0)], []]
-    (rows,), taken, _ = take_tables(boxes, letters, find_strokes(page, boxes), _merge_rows)
+    (rows,), taken, _ = take_tables(boxes, letters, find_strokes(page, boxes), merge_rows)
     assert [row.cells for row in rows] == [("1", "2", "3"), ("A", "C", "B")]
     assert taken == {0, 1, 2, 3, 4}
     words = [*boxes[:3], Row("words", 140, 260, 200, 224, 20)]
     places = [*letters[:3], [(letter, 140.0 + 24 * at) for at, letter in enumerate("words")]]
-    assert take_tables(words, places, find_strokes(page, words), _merge_rows)[0] == []
+    assert take_tables(words, places, find_strokes(page, words), merge_rows)[0] == []
 
 
 @needs_cv2
@@ -810,13 +900,12 @@ def test_a_word_in_a_frame_is_no_part_of_the_line_beside_it() -> None:
     import cv2
     import numpy
 
-    from tasks.ingest.readers.ocr import _merge_rows
     from tasks.ingest.readers.picture_rules import find_strokes, take_tables
 
     page = numpy.full((200, 600, 3), 255, dtype=numpy.uint8)
     cv2.rectangle(page, (40, 60), (160, 110), (0, 0, 0), 2)
     boxes = [Row("得分", 70, 110, 105, 129, 20), Row("1、填空题", 200, 320, 105, 129, 20)]
-    tables, taken, _ = take_tables(boxes, [[], []], find_strokes(page, boxes), _merge_rows)
+    tables, taken, _ = take_tables(boxes, [[], []], find_strokes(page, boxes), merge_rows)
     assert ([row.text for row in tables[0]], taken) == (["得分"], {0})
 
 
