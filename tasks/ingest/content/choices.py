@@ -168,8 +168,20 @@ def take_keys_below(drafts: Sequence[Draft]) -> None:
 def _find_paragraph(pieces: Sequence[Piece]) -> int:
     """Where the second paragraph of an option begins among its lines; 0 where it has one."""
     return next(
-        (at for at in range(1, len(pieces)) if not pieces[at - 1].wraps and pieces[at - 1].text.strip()), 0
+        (
+            at
+            for at in range(1, len(pieces))
+            if not pieces[at - 1].wraps
+            and pieces[at - 1].text.strip()
+            and not (_UNFINISHED.search(pieces[at - 1].text) and _CONTINUES.match(pieces[at].text))
+        ),
+        0,
     )
+
+
+# `None` above `of the above`: a sentence begins with a capital, what has no stop goes on; a reason may begin small
+_UNFINISHED = re.compile(r"[\w,)’'\"-]\s*$")
+_CONTINUES = re.compile(r"\s*(?!(?:because|since|as|so|due|for|i\.e|e\.g)\b)[a-zà-ÿ]{2,}(?![\w(=:.])")
 
 
 def _find_start(option: tuple[str, list[Piece]]) -> int:

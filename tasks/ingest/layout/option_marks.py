@@ -402,20 +402,25 @@ _QUESTION = re.compile(r"[:：]\s*$|(?i:choose|select|which|what)|选择|下列|
 
 
 def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
-    """Whether most lists stand below a line that asks, and no letters stand in the paper."""
+    """Whether most lists stand below a line that asks, and no letters stand in the paper.
+
+    What stands above several lists names what they are: `Marking Rubric:`.
+    """
+    above = Counter(pieces[group[0] - 1].text.strip() for group in groups)
     asking = sum(
         1
         for group in groups
         if any(
             asks_by_sign(piece.text) or _QUESTION.search(piece.text)
             for piece in pieces[max(0, group[0] - 3) : group[0]]
+            if above[piece.text.strip()] < _SEVERAL
         )
     )
     lettered = sum(1 for piece in pieces if _OPTION.match(piece.text))
     return lettered < len(groups) and (asking >= 0.6 * len(groups) or are_answered(groups, pieces))
 
 
-_MOST_ANSWERED = 0.7
+_MOST_ANSWERED, _SEVERAL = 0.7, 3
 _LETTER = re.compile(r"[A-Ja-j]")
 
 

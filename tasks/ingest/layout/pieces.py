@@ -10,7 +10,9 @@ from itertools import chain
 
 from schemas import patterns as re
 from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.answers import read_bare_truth
 from tasks.ingest.words.cleaning import clean_line, join_wrapped
+from tasks.ingest.words.grammar import opens_answer
 from tasks.ingest.words.labels import Label, counts_questions, may_label, parse_label
 
 _UNREAD = Label("", 0, 0, "")
@@ -147,11 +149,77 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
             line.page,
             line.label_length,
         )
-        if len(text) > MAX_LINE:
+        if pieces and pieces[-1].wraps and _runs_on(pieces[-1], piece):
+            pieces[-1] = _join(pieces[-1], piece)
+        elif len(text) > MAX_LINE:
             pieces.extend(_part_long(piece))
         else:
             pieces.append(piece)
     return pieces
+
+
+# What may begin a question, an option, a point of a list or an answer in a form of which no rule knows.
+_MAY_BEGIN = re.compile(
+    r"\s*(?:_|[（(\[【]?\s*(?:[A-Za-z]|\d{1,3})?\s*[^\w\s《“\"‘'（(\[]|[A-Z](?:\s|$)|[（(\[]\s*\w{0,3}\s*[)）\]]|"
+    # `問 7`, `NO.2`
+    r"[^\W\d_]{1,8}\s*[.．]?\s*\d{1,3}(?![\w年月日.．%]))"
+)
+# A capital begins a sentence, but below a comma or a word that needs another one.
+_CAPITAL = re.compile(r"\s*[“\"‘'(]?[A-ZÀ-Þ][a-zà-ÿ]")
+_LEADS_ON = re.compile(r"(?:,|\b(?:the|of|and|or|to|an?|in|by|for|with|from|on|at|as|that|is|are|was))\s*$")
+_OFFERS = re.compile(r"\s*[（(\[]?\s*[A-Za-z]\s*[)）\].．、:：>]")
+# A blank, what a question is worth, or a mark in the margin may close a line; a short line with a colon names what stands below.
+_CLOSED = re.compile(
+    r"(?:_|[（(\[]\s*\d{1,3}\s*(?:分|marks?|points?|pts?)?\s*[)）\]]|\s{4}(?![（(]?[A-Ha-h]\s*[.．、)）])\S.{0,12})\s*$",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"[^:：]{1,15}[:：]\s*|(?:[A-Z][\w’']*\s*){1,3}")
+_STOP = re.compile(r"[.。!！?？;；]\s*$")
+_LEFT_OPEN = re.compile(r"[（(【\[《“][^）)】\]》”]{0,200}$")
+
+
+def _runs_on(upper: Piece, lower: Piece) -> bool:
+    """Whether a line that a margin cut goes on in this one, for sure.
+
+    Where it is doubted they stay two lines, whose text is joined where both are of one question.
+    """
+    if not (upper.kind == lower.kind == "body" and len(upper.text) + len(lower.text) < MAX_LINE):
+        return False
+    if _CLOSED.search(upper.text) is not None or _NAMES.fullmatch(lower.text) is not None:
+        return False
+    label = lower.label
+    if _LEFT_OPEN.search(upper.text) is not None and (label is None or label.is_weak):
+        return _OFFERS.match(lower.text) is None
+    if label is not None or _MAY_BEGIN.match(lower.text) is not None:
+        return False
+    if read_bare_truth(lower.text) is not None or opens_answer(lower.text):
+        return False
+    is_capital = _CAPITAL.match(lower.text) is not None
+    if _STOP.search(upper.text) is not None:
+        # prose goes on below a sentence that ends with its line: in full lines, or in Chinese to the next stop
+        is_chinese = not lower.text.lstrip()[:1].isascii() and _STOP.search(lower.text) is not None
+        return lower.wraps or (is_chinese and not is_capital)
+    return not is_capital or _LEADS_ON.search(upper.text) is not None
+
+
+def _join(upper: Piece, lower: Piece) -> Piece:
+    """One line of two that a margin parted; each character keeps its place."""
+    head, tail = upper.text.rstrip(), lower.text.lstrip()
+    text = join_wrapped(head, tail)
+    kept = len(text) - len(tail)
+    first = len(lower.text) - len(tail)
+    # a space between two words stands where the second one begins
+    own = (*upper.sources[: min(kept, len(head))], *lower.sources[first : first + max(0, kept - len(head))])
+    return Piece(
+        text,
+        upper.start,
+        lower.end,
+        (*own, *lower.sources[first:]),
+        upper.kind,
+        lower.wraps,
+        upper.page,
+        upper.label_length,
+    )
 
 
 # `├──┼──┤`, `+---+---+`: a row of a table's frame in plain text
