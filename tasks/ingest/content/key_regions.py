@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from schemas import patterns as re
-from tasks.ingest.content.number_runs import LEAST_GIVEN, NumberRun, find_run, list_values
+from tasks.ingest.content.number_runs import LEAST_GIVEN, NumberRun, NumberRuns, find_run, list_values
 from tasks.ingest.content.region_titles import MAX_HEADING, find_region_headings, is_region_heading
 from tasks.ingest.layout.headings import (
     FIRST_OPTION,
@@ -45,7 +45,7 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
             bodies.append(rest)
             regions.append([])
             break
-        end = _find_end(rest, index, headings)
+        end = _find_end(_Above(rest), index, headings)
         bodies.append(rest[: _find_title(rest, index)])
         regions.append(rest[index + 1 : end])
         rest = rest[end:]
@@ -69,12 +69,13 @@ def _find_title(pieces: Sequence[Piece], index: int) -> int:
 _TITLE_BEGUN = re.compile(r"\w\s+[-–—]\s+[A-Za-z]+\s*$")
 
 
-def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> int:
+def _find_end(above: _Above, index: int, headings: Sequence[int]) -> int:
     """Where the answer part that begins at an index ends, and questions continue."""
-    asked = _list_openings(pieces[:index])
-    run = find_run(pieces[:index])
+    pieces = above.pieces
+    above.look_to(index)
+    run = above.run
     style = run.style if run is not None else ""
-    known = [mark for piece in pieces[:index] if (mark := _read_section_mark(piece, style)) is not None]
+    known = above.list_marks(style)
     given: set[int] = set()
     is_open = True  # no section of the answers has been seen among those of the questions
     for place in range(index + 1, len(pieces)):
@@ -82,7 +83,7 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
         if place > index + 1:
             if is_chapter(piece.text) and has_options_ahead(pieces[place : place + 60]):
                 return place
-            if _opens_further(pieces, place, asked):
+            if _opens_further(above, place):
                 return place
         if not is_open:
             continue
@@ -108,7 +109,7 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
             and (run.style, run.first) == (label.style, label.value)
             and len(given) >= run.count > 1
             and max(headings[-1:], default=0) > place
-            and not _is_asked(piece, asked)
+            and not above.is_asked(piece)
             and has_options_ahead(pieces[place : place + _ASKING_LINES])
         ):
             return place - (pieces[place - 1].label is None)  # `B卷`: another paper below its name
@@ -133,13 +134,14 @@ class _SectionMark:
 
     label: Label | None
     name: str
+    is_named: bool = False
 
 
 def _read_section_mark(piece: Piece, counting: str) -> _SectionMark | None:
     heading = read_heading(piece.text)
     if heading is not None:
         name = heading.fine.name if heading.fine is not None else heading.title
-        return _SectionMark(heading.label, name)
+        return _SectionMark(heading.label, name, is_named=True)
     label = piece.label
     is_mark = is_sure(label, (*STRONG_STYLES, "word")) and label.style != counting
     return _SectionMark(label, "") if is_mark else None
@@ -163,8 +165,9 @@ def _is_next(mark: _SectionMark, known: Sequence[_SectionMark]) -> bool:
 _NEXT_LINES = 6
 
 
-def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) -> bool:
+def _opens_further(above: _Above, place: int) -> bool:
     """Whether a further paper begins here: its first question offers options and is new."""
+    pieces = above.pieces
     heading = read_heading(pieces[place].text)
     if heading is None or heading.fine is None or heading.label is None or heading.label.value != 1:
         return False
@@ -172,23 +175,59 @@ def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) 
     first = next((piece for piece in following if piece.label is not None and piece.label.value == 1), None)
     if first is None or len(read_key_line(first.text)) > 1:
         return False
-    return offers_options(following, True) and not _is_asked(first, asked)
+    return offers_options(following, True) and not above.is_asked(first)
 
 
 # So many characters tell one line from another, and more where several begin alike: `Which of the following …`.
 _OPENING, _LONG_OPENING = 16, 80
 
 
-def _list_openings(pieces: Sequence[Piece]) -> set[str]:
-    """How lines begin, each as far as tells it from the others."""
-    folded = [_fold_question(piece) for piece in pieces]
-    counts = Counter(line[:_OPENING] for line in folded)
-    return {line if counts[line[:_OPENING]] > 1 else line[:_OPENING] for line in folded}
+class _Above:
+    """What stands above a line, where such lines are asked about one after the other.
 
+    Each line is looked at once, as long as they come in their order: a workbook of a thousand chapters has as many.
+    """
 
-def _is_asked(piece: Piece, asked: Collection[str]) -> bool:
-    line = _fold_question(piece)
-    return line in asked or line[:_OPENING] in asked
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = pieces
+        self._begin()
+
+    def _begin(self) -> None:
+        self._count = 0
+        self._runs = NumberRuns()
+        self._marks: list[_SectionMark] = []
+        self._openings: Counter[str] = Counter()
+        self._lines: set[str] = set()
+
+    def look_to(self, index: int) -> None:
+        """Look at all lines above this one, and at no other."""
+        if index < self._count:
+            self._begin()
+        for piece in self.pieces[self._count : index]:
+            self._runs.add(piece)
+            if (mark := _read_section_mark(piece, "")) is not None:
+                self._marks.append(mark)
+            line = _fold_question(piece)
+            self._openings[line[:_OPENING]] += 1
+            self._lines.add(line)
+        self._count = index
+
+    @property
+    def run(self) -> NumberRun | None:
+        """The last run of numbers that counts questions."""
+        return self._runs.find_last()
+
+    def list_marks(self, counting: str) -> list[_SectionMark]:
+        """What heads sections, where numbers of this style count questions."""
+        return [
+            mark for mark in self._marks if mark.is_named or not mark.label or mark.label.style != counting
+        ]
+
+    def is_asked(self, piece: Piece) -> bool:
+        """Whether a line begins like one above, as far as tells it from the others."""
+        line = _fold_question(piece)
+        alike = self._openings[line[:_OPENING]]
+        return alike == 1 or (alike > 1 and (line in self._lines or line[:_OPENING] in self._lines))
 
 
 def _fold_question(piece: Piece) -> str:
@@ -386,6 +425,7 @@ class _Announced:
         self.marks = marks
         self._opens: dict[int, bool] = {}
         self._ends: dict[int, int] = {}
+        self._above = _Above(pieces)
 
     def opens(self, index: int) -> bool:
         """Whether answers to the questions above such a line follow it."""
@@ -396,7 +436,7 @@ class _Announced:
     def find_end(self, index: int) -> int:
         """Where the part ends that such a line would open."""
         if index not in self._ends:
-            self._ends[index] = _find_end(self.pieces, index, self.marks)
+            self._ends[index] = _find_end(self._above, index, self.marks)
         return self._ends[index]
 
 

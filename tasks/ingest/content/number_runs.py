@@ -29,27 +29,39 @@ class NumberRun:
         return self.last - self.first + 1
 
 
-def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
-    """The last run of numbers that counts questions; None where nothing is counted."""
-    runs: dict[str, NumberRun] = {}
-    for piece in pieces:
+class NumberRuns:
+    """The runs of numbers of lines that are added one after the other."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, NumberRun] = {}
+
+    def add(self, piece: Piece) -> None:
+        """Count a line, if its number counts questions."""
         label = piece.label
         if not is_sure(label, COUNTING):
-            continue
-        own = runs.pop(label.style, None)  # the last one met is the last one kept
+            return
+        own = self._runs.pop(label.style, None)  # the last one met is the last one kept
         if own is not None and label.value == own.last + 1:
-            runs[label.style] = NumberRun(own.style, own.first, last_number(label.text) or label.value)
-        else:
-            runs[label.style] = (
-                own
-                if own is not None and own.last == label.value
-                else NumberRun(label.style, label.value, label.value)
-            )
-    found = [*runs.values()]
-    outer = [run for run in found if run.style not in ("paren", "nump")]
-    if found and found[-1].style in ("paren", "nump") and found[-1].first == 1 and outer:
-        return outer[-1]
-    return found[-1] if found else None
+            own = NumberRun(own.style, own.first, last_number(label.text) or label.value)
+        elif own is None or own.last != label.value:
+            own = NumberRun(label.style, label.value, label.value)
+        self._runs[label.style] = own
+
+    def find_last(self) -> NumberRun | None:
+        """The last run that counts questions; None where nothing is counted."""
+        found = [*self._runs.values()]
+        outer = [run for run in found if run.style not in ("paren", "nump")]
+        if found and found[-1].style in ("paren", "nump") and found[-1].first == 1 and outer:
+            return outer[-1]
+        return found[-1] if found else None
+
+
+def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
+    """The last run of numbers that counts questions; None where nothing is counted."""
+    runs = NumberRuns()
+    for piece in pieces:
+        runs.add(piece)
+    return runs.find_last()
 
 
 def list_values(piece: Piece) -> list[int]:
