@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.texts import write_safe_csv
+from tasks.texts import restore_text, write_safe_csv
 from warehouse.stores.whole_files import hash_file
 
 PROBLEM_COLUMN = "_problem"
@@ -183,7 +183,7 @@ def _read_csv_rows(path: Path) -> Iterator[list[str]]:
             for row in csv.reader(file, delimiter=_DELIMITERS[path.suffix.lower()], strict=True):
                 number += 1
                 if row:
-                    yield row
+                    yield [restore_text(cell) for cell in row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(
             f"{path.name} cannot be read after row {number} ({error.__class__.__name__}). It must be UTF-8, with quoted cells closed."

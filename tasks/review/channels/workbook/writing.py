@@ -35,7 +35,7 @@ from tasks.review.channels.workbook.parsing import parse_sheet
 from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.channels.workbook.sheet import Formats, add_lists, set_up_page, write_text
 from tasks.review.desk import WorkItem, list_people, read_work
-from tasks.review.marking import open_workbook
+from tasks.review.marking import begins_formula, open_workbook
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import guidelines
@@ -240,8 +240,7 @@ def _write_question(
             if column.is_input:
                 value = inputs.get(column.name, "")
                 cell = formats.input if is_first else formats.card_continued
-                # Editing a cell whose text begins so would make a formula of it.
-                cell = formats.input_quoted if value[:1] in ("=", "+", "-", "@") else cell
+                cell = formats.input_quoted if begins_formula(value) else cell
                 write_text(sheet, at, places[column.name], value, cell)
         write_text(sheet, at, places["faults"], "", formats.fault)
         write_text(sheet, at, places["question_uuid"], row.one.item.question_uuid, formats.shown)
