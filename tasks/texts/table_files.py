@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import sys
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection
 from pathlib import Path
@@ -57,8 +59,9 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
         else:
             frame = pl.read_ndjson(path.read_bytes().removeprefix(BOM_UTF8), infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
-        if suffix in _SEPARATORS:
+        if suffix in _SEPARATORS and path.is_file():
             _check_encoding(path)
+            _check_cells(path, _find_separator(path, _SEPARATORS[suffix]))
         raise UsageError(
             f"{path.name} cannot be read ({type(error).__name__}). Check that it is there, is what its suffix says, and has one line "
             "of column names; CSV is UTF-8."
@@ -79,14 +82,31 @@ def _check_encoding(path: Path) -> None:
     """Raise UsageError for bytes that are no UTF-8, which spreadsheets in Chinese write unasked."""
     try:
         (data := path.read_bytes()).decode()
-    except OSError:
-        return
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(
             f"{path.name} is not UTF-8 from line {line} on (most likely GBK, as spreadsheets in Chinese "
             "write it). Save it as `CSV UTF-8`."
         ) from None
+
+
+def _check_cells(path: Path, separator: str) -> None:
+    """Raise UsageError naming a row with more cells than columns, or a quote that is not closed."""
+    csv.field_size_limit(sys.maxsize)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=separator, strict=True)
+        try:
+            names = next(rows, [])
+            for row in rows:
+                if len(row) > len(names):
+                    raise UsageError(
+                        f"{path.name}, line {rows.line_num}: {len(row)} cells below {len(names)} names of columns. Put a cell that holds "
+                        f"{separator!r} in quotes, or give each column a name."
+                    )
+        except csv.Error as error:
+            raise UsageError(
+                f"{path.name}, line {rows.line_num}: {error}. Close the quotes of its cells."
+            ) from None
 
 
 def _read_columns(path: Path, separator: str) -> list[str]:

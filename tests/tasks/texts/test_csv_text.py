@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from schemas.errors import UsageError
 from tasks.texts.table_files import read_table, restore_text, write_safe_csv
 
 FORMULAS = [
@@ -75,6 +76,20 @@ def test_who_reads_it_has_the_texts_and_names_as_they_were(text: str, tmp_path: 
         ["n", text],
         ["a", text],
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n3,4,5\n", "line 3: 3 cells below 2 names of columns"),
+        ('a,b\n"1,2\n', "line 2: unexpected end of data. Close the quotes"),
+        ("a;b\n1;2;3\n", "a cell that holds ';' in quotes"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named(text: str, said: str, tmp_path: Path) -> None:
+    (path := tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(UsageError, match=said):
+        read_table(path)
 
 
 def test_numbers_nulls_and_categories_keep_their_form() -> None:
