@@ -24,7 +24,7 @@ from deployments.flow_runs.server import (
     prefect_home,
     read_state,
 )
-from schemas.errors import GateError, ProctorError, UsageError
+from schemas.errors import GateError, ProctorError, UsageError, suggest
 from schemas.settings import Settings
 from tasks.running.sharing import WORK_POOL
 
@@ -91,7 +91,9 @@ def find_deployment(name: str) -> Deployment:
     """The deployment of that name; raises UsageError with the names that there are."""
     found = {one.name: one for one in read_deployments()}
     if name not in found:
-        raise UsageError(f"There is no deployment {name!r}. There are {', '.join(found)}.")
+        raise UsageError(
+            f"There is no deployment {name!r}.{suggest(name, found)} There are {', '.join(found)}."
+        )
     return found[name]
 
 

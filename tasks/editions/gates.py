@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, UsageError, suggest
 from tasks.editions.basis import PERSON_PREFIX, Basis
 from tasks.editions.judge_checks import compute_key_share, compute_verdict, count_keys
 from tasks.editions.series import choose_counted
@@ -75,7 +75,9 @@ def find_provisional(basis: Basis, settings: Settings) -> list[str]:
 def check_overrides(overridden: Sequence[str], reason: str | None) -> None:
     """Raise UsageError for a gate that there is none of, and for an override without a reason."""
     if unknown := sorted(set(overridden) - set(GATES)):
-        raise UsageError(f"There is no gate {', '.join(unknown)}. The gates are {', '.join(GATES)}.")
+        raise UsageError(
+            f"There is no gate {', '.join(unknown)}.{suggest(unknown[0], GATES)} The gates are {', '.join(GATES)}."
+        )
     if overridden and not (reason or "").strip():
         raise UsageError(
             "A gate is overridden only with a reason that the leaderboard can show: add --reason."

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.texts import restore_text, write_safe_csv
 from warehouse.stores.whole_files import hash_file
 
@@ -80,7 +80,7 @@ def open_pair_file(
     for name in (reference_column, response_column):
         if name not in columns:
             raise UsageError(
-                f"{path.name} has no column {name!r}; it has {', '.join(columns) or 'none'}."
+                f"{path.name} has no column {name!r}.{suggest(name, columns)} It has {', '.join(columns) or 'none'}."
                 f" Rename the columns that hold the reference and the response to {reference_column} and {response_column}."
             )
     others = {name: kind for name, kind in columns.items() if name not in (reference_column, response_column)}

@@ -20,7 +20,7 @@ from deployments.command_line.printing import (
 from deployments.commands.options import NoServer, read_month
 from deployments.flow_runs import PAID, check_budget, find_deployment, run_flow, start_on_worker
 from deployments.flow_runs.server import fetch_run_lines
-from schemas.errors import FlowError, UsageError
+from schemas.errors import FlowError, UsageError, suggest
 from schemas.settings import load_settings
 from tasks.models.budget import raise_limit, read_run_account
 from tasks.models.registry import read_registry
@@ -28,7 +28,7 @@ from tasks.running import iter_run_lines, render_text
 from tasks.running.flow_runs.record import find_missed_runs, leave_month_out, select_unmade
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.runs.flow_runs import find_flow_runs
+from warehouse.ledger.engine.runs.flow_runs import find_flow_runs, list_flow_runs
 from warehouse.ledger.money.budgets import is_provider_account
 from warehouse.stores.away import not_waiting
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
 
+# A name that is near one of these may be meant.
+_RECENT = 1_000
 _MOST_USD = 1e12
 # More than anybody has, and a number that every database knows.
 _MOST_RUNS = 1_000_000
@@ -171,8 +173,10 @@ def logs(
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         found = find_flow_runs(connection, run)
+        known = [] if found else [one.name for one in list_flow_runs(connection, most=_RECENT)]
     if not found:
-        raise UsageError(f"There is no run {run!r}. `proctor runs` lists them.")
+        near = suggest(run, known)
+        raise UsageError(f"There is no run {run!r}.{near} `proctor runs` lists them.")
     newest = found[0]
     lines = list(iter_run_lines(settings.home, newest.flow_run_id, newest.started_at))
     elsewhere = "" if lines or newest.host == name_host() else newest.host

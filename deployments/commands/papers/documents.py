@@ -11,7 +11,7 @@ import typer
 
 from deployments.command_line.printing import ask_whether, is_json, print_result, print_rows
 from schemas.documents import DOCUMENT_STATUSES
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.settings import load_settings
 from warehouse.lake.reading import LakeReader, Rows
 
@@ -34,7 +34,9 @@ def list_documents(
     """
     known = (*DOCUMENT_STATUSES, "released")
     if status and status not in known:
-        raise UsageError(f"--status {status!r} is unknown; use one of {', '.join(known)}.")
+        raise UsageError(
+            f"--status {status!r} is unknown.{suggest(status, known)} Use one of {', '.join(known)}."
+        )
     with LakeReader(load_settings()) as lake:
         if status == "held":
             rows = lake.read("held_documents_listed")
