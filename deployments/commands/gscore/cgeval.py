@@ -80,7 +80,7 @@ def import_(
 ) -> None:
     """Check CG-Eval's question file and keep a copy under PROCTOR_HOME.
 
-    The same file again changes nothing.
+    The same file again changes nothing. Another one is kept beside it.
 
     Example: proctor cgeval import cgeval_questions.csv
     """
@@ -90,6 +90,11 @@ def import_(
             f"The file holds {found.question_count} questions; the published one holds {PUBLISHED_COUNT}. "
             "Means over it are not CG-Eval's."
         )
+    if found.former_path is not None:
+        print_note(
+            f"The file that was imported before is kept as {found.former_path}. Of its questions {found.left_count:,} are not in "
+            "this one: their answers count again once it is imported again."
+        )
     print_result(
         {
             "questions": found.question_count,
@@ -98,6 +103,7 @@ def import_(
             "sha256": found.content_hash,
             "kept": str(found.path),
             "is_unchanged": found.is_unchanged,
+            "former": None if found.former_path is None else str(found.former_path),
         }
     )
 
