@@ -14,6 +14,7 @@ from deployments.commands.checks import check_registry
 from deployments.commands.gscore.score import Embedding, Profile, Several
 from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import LANGUAGES, check_discipline
@@ -87,7 +88,7 @@ def import_(
     found = import_questions(load_settings(), file)
     if found.question_count != PUBLISHED_COUNT:
         print_note(
-            f"The file holds {found.question_count} questions; the published one holds {PUBLISHED_COUNT}. "
+            f"The file holds {say_count(found.question_count, 'question')}; the published one holds {PUBLISHED_COUNT}. "
             "Means over it are not CG-Eval's."
         )
     if found.former_path is not None:

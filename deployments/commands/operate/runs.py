@@ -20,6 +20,7 @@ from deployments.command_line.printing import (
 from deployments.commands.options import NoServer, read_month
 from deployments.flow_runs import PAID, check_budget, find_deployment, run_flow, start_on_worker
 from deployments.flow_runs.server import fetch_run_lines
+from schemas.counting import say_count
 from schemas.errors import FlowError, UsageError, suggest
 from schemas.settings import load_settings
 from tasks.models.budget import raise_limit, read_run_account
@@ -188,10 +189,16 @@ def logs(
         return
     for line in lines:
         print(render_text(line))
-    more = f" {len(found) - 1} more runs have this name; name one by its id." if len(found) > 1 else ""
+    more = (
+        f" {say_count(len(found) - 1, 'more run has', 'more runs have')} this name; name one by its id."
+        if len(found) > 1
+        else ""
+    )
     if elsewhere:
         more = f" It ran on {elsewhere}, where its lines lie in logs/ of the home{', too' if lines else ''}.{more}"
-    print_note(f"{newest.name} ({newest.flow_run_id}): {newest.state}, {len(lines)} lines.{more}")
+    print_note(
+        f"{newest.name} ({newest.flow_run_id}): {newest.state}, {say_count(len(lines), 'line')}.{more}"
+    )
 
 
 @runs_app.command()

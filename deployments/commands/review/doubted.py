@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from deployments.command_line.printing import print_result
+from schemas.counting import say_count
 from schemas.errors import GateError
 from schemas.settings import Settings
 from tasks.bank import find_question
@@ -53,7 +54,8 @@ def check_assigned(summary: AssignmentSummary, notes: Sequence[str] = ()) -> Non
 def describe_batch(summary: AssignmentSummary, notes: Sequence[str]) -> list[str]:
     """A new batch, who has how much of it, what else is to be known, and what waits."""
     return [
-        f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
+        f"Batch {summary.batch_id}: {say_count(summary.question_count, 'question')}, "
+        f"{say_count(summary.assignment_count, 'assignment')}, "
         f"due {str(summary.due_at)[:10]}",
         *[f"    {name}: {load}" for name, load in summary.loads.items()],
         *notes,
@@ -96,7 +98,7 @@ def _describe_read_before(one: ReadBefore) -> str:
     )
     return (
         f"{one.question_uuid} is in open batch {one.batch_id}, due {one.due_at[:10]}, with {one.decision_count} of "
-        f"{one.assignment_count} decisions: {known}."
+        f"{say_count(one.assignment_count, 'decision')}: {known}."
     )
 
 
@@ -126,7 +128,7 @@ def _describe_left_out(left_out: Sequence[LeftOut]) -> list[str]:
     for one in left_out:
         reasons.setdefault(one.reason, []).append(one)
     return [
-        f"{sum(one.question_count for one in group):,} questions wait for a later batch "
+        f"{say_count(sum(one.question_count for one in group), 'question waits', 'questions wait')} for a later batch "
         f"({', '.join(f'{one.discipline} {one.question_count:,}' for one in group)}): {reason}"
         for reason, group in reasons.items()
     ]

@@ -14,6 +14,7 @@ from typing import Literal
 
 import polars as pl
 
+from schemas.counting import say_count
 from schemas.errors import ContractError, UsageError
 from tasks.texts import restore_text
 from warehouse.stores.whole_files import SHARED, writing_whole
@@ -95,7 +96,7 @@ def export_cgeval_submission(
     foreign = len(responses.join(questions, on="cgeval_id", how="anti"))
     if repeated or foreign:
         raise UsageError(
-            f"{repeated} questions have several responses and {foreign} responses belong to no question. Give one candidate's responses, one each."
+            f"{say_count(repeated, 'question has', 'questions have')} several responses and {say_count(foreign, 'response belongs', 'responses belong')} to no question. Give one candidate's responses, one each."
         )
     answered = questions.join(
         responses.select("cgeval_id", "response"), on="cgeval_id", how="left", maintain_order="left"

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 from schemas import patterns as re
+from schemas.counting import say_count
 from schemas.errors import GateError, UsageError
 from schemas.ledger.review import ReviewBatch, ReviewMessage
 from schemas.settings import Settings
@@ -251,7 +252,7 @@ def compute_due(now: str, days: int) -> str:
 
 def _explain_left_out(left_out: Sequence[LeftOut], settings: Settings) -> str:
     reasons = "; ".join(
-        f"{one.discipline}: {one.question_count:,} questions, {one.reason}" for one in left_out
+        f"{one.discipline}: {say_count(one.question_count, 'question')}, {one.reason}" for one in left_out
     )
     return (
         f"Questions without a place, with {settings.review_count} reviews per question: {reasons}. Add annotators or "
@@ -356,7 +357,7 @@ def _read_taken(
 def _add_reason(
     connection: Connection, batch_id: str, question_uuids: Collection[str], terms: AssignmentTerms, now: str
 ) -> list[ReadBefore]:
-    """How far a batch is with each of these questions; in an open one the reason is a message more."""
+    """How far a batch is with each of these; in an open one the reason is a message more."""
     batch = read_batch(connection, batch_id, lock=True)
     state: Literal["open", "closed", "settled"] = "open"
     if batch.is_closed:

@@ -237,7 +237,7 @@ def test_a_ctrl_c_as_a_transaction_begins_or_ends_leaves_nothing_locked(tmp_path
 
 
 def test_a_ctrl_c_as_a_connection_is_opened_makes_no_later_one_a_false_alarm(tmp_path: Path) -> None:
-    """It counted as open for ever, and the log that went with the last one was said to be replaced."""
+    """It counted as open: the log that went with the last was taken for replaced."""
     kept = count()
 
     def use() -> None:

@@ -15,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.ledger.review import GuidelineVersion
 from tasks.review.batch import list_open_batches, read_batch
@@ -134,7 +135,7 @@ def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
     }
     if count := sum(known.get(one.question_uuid) != one for one in reading.decisions) + len(faulty):
         raise UsageError(
-            f"{path} holds {count} decisions that were not imported, and would be written over. Import them first: "
+            f"{path} holds {say_count(count, 'decision that was', 'decisions that were')} not imported, and would be written over. Import them first: "
             f"proctor review import {path.parent} (rows that it refuses are marked in a copy). Or move it away."
         )
 
