@@ -185,5 +185,7 @@ def _make_row(question: Mapping[str, Any], kind: QuestionKind, reference: str) -
 
 def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     frame = pl.DataFrame(rows, dict.fromkeys(header, pl.String), orient="row")
+    # An empty text would be written in quotes, and is read as one.
+    frame = frame.with_columns(pl.all().replace("", None))
     with writing_whole(path) as draft:
         draft.write_text(write_safe_csv(frame), encoding="utf-8-sig", newline="")
