@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 from schemas import patterns as re
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
@@ -80,7 +80,7 @@ class Seam(Generic[T]):
         if not found:
             known = ", ".join(sorted({*self.own, *self._read_others()})) or "none"
             raise UsageError(
-                f"There is no {self._word} {name!r}; there are {known}. Correct the name, or install the package that brings it."
+                f"There is no {self._word} {name!r}.{suggest(name, {*self.own, *self._read_others()})} There are {known}. Correct the name, or install the package that brings it."
             )
         if len(found) > 1:
             packages = " and ".join(sorted(_name_package(point) for point in found))

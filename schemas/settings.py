@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -20,7 +19,7 @@ from pydantic_settings import (
 )
 
 from schemas.asked_secrets import AskedSecret
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.organisations import TEAM_NAMES, is_team_name
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES, PROMPT_STYLES
 
@@ -93,11 +92,8 @@ def _check_known(known: tuple[str, ...]) -> AfterValidator:
     def check(names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             if name not in known:
-                close = get_close_matches(name, known, n=1)
-                raise ValueError(
-                    f"there is no {name!r}; "
-                    + (f"is {close[0]!r} meant?" if close else f"one of {', '.join(known)}")
-                )
+                listed = f" There are {', '.join(known)}"
+                raise ValueError(f"there is no {name!r}.{suggest(name, known) or listed}")
         return names
 
     return AfterValidator(check)
@@ -631,9 +627,8 @@ def _explain(error: ValidationError) -> UsageError:
 
 
 def _refuse_name(name: str, place: str = "") -> UsageError:
-    close = get_close_matches(name, Settings.model_fields, n=1)
-    hint = f"Is {close[0]!r} meant?" if close else "`proctor settings` lists them."
-    return UsageError(f"{place}There is no setting {name!r}. {hint}")
+    hint = suggest(name, Settings.model_fields) or " `proctor settings` lists them."
+    return UsageError(f"{place}There is no setting {name!r}.{hint}")
 
 
 def _refuse_toml(what: str) -> UsageError:
@@ -689,6 +684,7 @@ def _check_variables() -> None:
         is_ours = name.upper().startswith(PREFIX) and not name.startswith(FREE_PREFIX)
         if not is_ours or name.upper() in settings | OTHER_VARIABLES or name.endswith(FREE_SUFFIX):
             continue
-        near = get_close_matches(name.upper(), sorted(settings | OTHER_VARIABLES), n=1, cutoff=0.5)
-        hint = f"The nearest is {near[0]}; correct" if near else "Correct"
-        raise UsageError(f"The variable {name} is no setting of Proctor. {hint} the name, or unset it.")
+        near = suggest(name, sorted(settings | OTHER_VARIABLES))
+        raise UsageError(
+            f"The variable {name} is no setting of Proctor.{near} Correct the name, or unset it."
+        )

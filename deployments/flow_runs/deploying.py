@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
@@ -23,11 +24,14 @@ from deployments.flow_runs.server import (
     prefect_home,
     read_state,
 )
-from schemas.errors import ProctorError, UsageError
+from schemas.errors import GateError, ProctorError, UsageError, suggest
 from schemas.settings import Settings
 from tasks.running.sharing import WORK_POOL
 
 if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.responses import DeploymentResponse
+
     from schemas.ledger.engine import FlowSchedule
     from warehouse.ledger.engine.ledger import Ledger
 
@@ -87,7 +91,9 @@ def find_deployment(name: str) -> Deployment:
     """The deployment of that name; raises UsageError with the names that there are."""
     found = {one.name: one for one in read_deployments()}
     if name not in found:
-        raise UsageError(f"There is no deployment {name!r}. There are {', '.join(found)}.")
+        raise UsageError(
+            f"There is no deployment {name!r}.{suggest(name, found)} There are {', '.join(found)}."
+        )
     return found[name]
 
 
@@ -138,9 +144,11 @@ def _register(settings: Settings, state: ServerState | None, pool: PoolKind) -> 
 def start_on_worker(deployment: Deployment) -> str:
     """Let a worker run a deployment, and return the id of the run at once.
 
-    The deployment runs with the parameters that it has.
+    The deployment runs with the parameters that it has. Where Prefect runs one of a deployment alone and cancels others, a second is
+    refused here: it would leave no trace in `runs list`.
 
-    Raises UsageError where the server does not know the deployment, ProctorError where it does not answer, or refuses.
+    Raises GateError where one is under way, UsageError where the server does not know the deployment, ProctorError where it does not
+    answer, or refuses.
     """
     from deployments.flow_runs.flow_runner import explain_answer, prepare_prefect
 
@@ -152,6 +160,7 @@ def start_on_worker(deployment: Deployment) -> str:
     try:
         with get_client(sync_client=True) as client:
             found = client.read_deployment_by_name(f"{deployment.flow}/{deployment.name}")
+            _check_none_is_under_way(client, found)
             return str(client.create_flow_run_from_deployment(found.id).id)
     except ObjectNotFound:
         raise UsageError(
@@ -163,6 +172,29 @@ def start_on_worker(deployment: Deployment) -> str:
         raise ProctorError(
             f"The Prefect server does not start {deployment.name} ({type(error).__name__}). See that it runs, then try again."
         ) from None
+
+
+def _check_none_is_under_way(client: SyncPrefectClient, deployment: DeploymentResponse) -> None:
+    from prefect.client.schemas.filters import FlowRunFilter
+    from prefect.client.schemas.objects import ConcurrencyLimitStrategy
+
+    options = deployment.concurrency_options
+    if options is None or options.collision_strategy != ConcurrencyLimitStrategy.CANCEL_NEW:
+        return
+    under_way = FlowRunFilter.model_validate(
+        {
+            "deployment_id": {"any_": [deployment.id]},
+            "state": {"type": {"any_": ["SCHEDULED", "PENDING", "RUNNING", "PAUSED", "CANCELLING"]}},
+        }
+    )
+    now = datetime.now(UTC)
+    for run in client.read_flow_runs(flow_run_filter=under_way):
+        # Those of the schedule stand there days before.
+        if run.next_scheduled_start_time is None or run.next_scheduled_start_time <= now:
+            raise GateError(
+                f"{deployment.name} is under way: Prefect has its run {run.name} ({run.id}) as {run.state_name}, and would cancel a "
+                "second one. Nothing was started. `proctor runs` lists it once a worker has begun it; start another when it has ended."
+            )
 
 
 def check_budget(settings: Settings) -> None:

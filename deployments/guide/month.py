@@ -16,6 +16,7 @@ import yaml
 
 from deployments.guide.seats import has_own_models, register_models, register_reader
 from deployments.guide.talking import GivenAnswers, StepError, Talk, split_names
+from schemas.counting import say_count
 from schemas.errors import INTERRUPTED, UsageError
 from schemas.settings import (
     HOME_NAME,
@@ -198,7 +199,7 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
     talk.tell(f"Questions read: {', '.join(f'{name} {count}' for name, count in read.items())}.")
     if held := _count_papers(talk, "held"):
         talk.tell(
-            f"{held} papers are held until somebody has looked at them: proctor documents list --status held"
+            f"{say_count(held, 'paper is', 'papers are')} held until somebody has looked at them: proctor documents list --status held"
         )
     if _UNKNOWN in read:
         unknown = _list_unknown(talk)
@@ -237,7 +238,7 @@ def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:
     if not unknown or talk.is_silent:
         return
     talk.tell(
-        f"The discipline of {len(unknown)} papers is not known, and no exam takes a question without one."
+        f"The discipline of {say_count(len(unknown), 'paper')} is not known, and no exam takes a question without one."
     )
 
     def check(name: str) -> None:
@@ -283,7 +284,7 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
         if _lacks_third(talk):
             _add_third(talk, [one["user_id"] for one in people])
         if (count := _count_bank(talk)) and talk.confirm(
-            f"The bank has {count} questions already. Hold the exam with them, without waiting for these decisions?",
+            f"The bank has {say_count(count, 'question')} already. Hold the exam with them, without waiting for these decisions?",
             default=True,
         ):
             break
@@ -297,7 +298,7 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
         raise StepError(1)
     copies = max(talk.read("bank")["versions"], key=lambda one: one["bank_version"])["duplicate_count"]
     left_out = f" {copies} more ask the same as one of them and are left out: {_DUPLICATES}" if copies else ""
-    talk.tell(f"The bank has {count} questions of papers, and their variants.{left_out}")
+    talk.tell(f"The bank has {say_count(count, 'question')} of papers, and their variants.{left_out}")
     return True
 
 
@@ -332,7 +333,8 @@ def _wants_batch(talk: Talk) -> bool:
     if not waiting or not _count_bank(talk):
         return not _count_bank(talk)
     return not talk.is_silent and talk.confirm(
-        f"{waiting} questions wait for review. Give a batch of them out now?", default=False
+        f"{say_count(waiting, 'question waits', 'questions wait')} for review. Give a batch of them out now?",
+        default=False,
     )
 
 
@@ -455,7 +457,7 @@ def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
     counts, left_out = _count_drawable()
     if left_out:
         talk.tell(
-            f"{left_out} questions of the bank have pictures, and a set has none of them unless the setting `picture_share` says so."
+            f"{say_count(left_out, 'question of the bank has', 'questions of the bank have')} pictures, and a set has none of them unless the setting `picture_share` says so."
         )
     if "disciplines" not in settings.model_fields_set:
         _choose_disciplines(talk, counts, settings.least_share)
@@ -496,7 +498,7 @@ def _choose_disciplines(talk: Talk, counts: dict[str, int], least: int) -> None:
         for name in read_setting("disciplines", names):
             if name not in fit:
                 raise UsageError(
-                    f"{name} has {counts.get(name, 0)} questions in the bank and needs {least}. Choose among {', '.join(fit)}."
+                    f"{name} has {say_count(counts.get(name, 0), 'question')} in the bank and needs {least}. Choose among {', '.join(fit)}."
                 )
 
     _ask_setting(talk, "disciplines", "Disciplines of the exam, with commas", ", ".join(fit), check=check)
@@ -513,7 +515,9 @@ def _choose_size(talk: Talk, counts: dict[str, int]) -> None:
 
     def check(size: str) -> None:
         if read_setting("set_size", size) > there:
-            raise UsageError(f"The bank has {there} questions of these disciplines. A set has no more.")
+            raise UsageError(
+                f"The bank has {say_count(there, 'question')} of these disciplines. A set has no more."
+            )
 
     _ask_setting(talk, "set_size", "Questions of a set", str(share * len(counts)), check=check)
     settings = load_settings()
@@ -638,7 +642,7 @@ def _say_next(
         counts = _count_originals(talk)
         fewest = min((name for name in load_settings().disciplines), key=lambda name: counts.get(name, 0))
         talk.tell(
-            f"{waiting} questions wait for review; {fewest} has fewest in the bank and limits the sets: proctor review assign"
+            f"{say_count(waiting, 'question waits', 'questions wait')} for review; {fewest} has fewest in the bank and limits the sets: proctor review assign"
         )
 
 

@@ -7,14 +7,13 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from http.client import HTTPException
 from typing import Final, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from deployments.guide.talking import GivenAnswers, StepError, Talk, split_names
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.settings import load_settings
 from tasks.models import SIMULATED_FINGERPRINT
 from tasks.models.registry import SIMULATED_URL, RegisteredModel, read_registry
@@ -243,11 +242,8 @@ def _confirm_names(talk: Talk, names: Sequence[str], listed: Sequence[str]) -> b
     strange = [name for name in names if name not in listed]
     if talk.is_silent or not strange or not listed or listed[-1] == _MORE:
         return True
-    near = get_close_matches(strange[0], listed, n=1)
-    talk.tell(
-        f"The address does not list {', '.join(strange)}."
-        + (f" Did you mean {near[0]}?" if near else " A name is wrong, or the list is not whole.")
-    )
+    near = suggest(strange[0], listed) or " A name is wrong, or the list is not whole."
+    talk.tell(f"The address does not list {', '.join(strange)}.{near}")
     return talk.confirm("Take it as it is typed?", default=False)
 
 

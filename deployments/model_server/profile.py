@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import yaml
 
 from deployments.model_server.gaming import MANNERS
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.questions import compute_short_rank
 
 KINDS = ("candidate", "judge", "generator")
@@ -196,7 +196,7 @@ def read_profile(path: Path) -> ServerProfile:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"The profile {path} cannot be read ({type(error).__name__}).") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
         raise UsageError(f"The profile {path} is not UTF-8 YAML.") from None
     if not isinstance(content, dict):
         raise UsageError(f"The profile {path} is empty; it needs a section `models`.")
@@ -238,7 +238,9 @@ def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:
     known = {item.name for item in fields(kind)}
     for name in values:
         if name not in known:
-            raise UsageError(f"{origin}: unknown field {name!r}; the fields are {', '.join(sorted(known))}.")
+            raise UsageError(
+                f"{origin}: unknown field {name!r}.{suggest(name, known)} The fields are {', '.join(sorted(known))}."
+            )
     return kind(**values)
 
 

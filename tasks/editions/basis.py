@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, UsageError, suggest
 from warehouse.lake import hash_rows
 
 PERSON_PREFIX = "person:"
@@ -121,8 +121,9 @@ def read_basis(
     """
     found = read("edition_run", {"run_id": run_id})
     if found.is_empty():
+        near = suggest(run_id, read("landed_runs", {})["run_id"])
         raise UsageError(
-            f"There is no run {run_id!r} in the lake. Runs are listed by `proctor status`; one that was sat is landed by "
+            f"There is no run {run_id!r} in the lake.{near} Runs are listed by `proctor status`; one that was sat is landed by "
             "`proctor evaluate`."
         )
     run = found.row(0, named=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, UsageError, suggest
 from tasks.editions.basis import PERSON_PREFIX, Basis
 from tasks.editions.judge_checks import compute_key_share, compute_verdict, count_keys
 from tasks.editions.series import choose_counted
@@ -77,7 +77,9 @@ def find_provisional(basis: Basis, settings: Settings) -> list[str]:
 def check_overrides(overridden: Sequence[str], reason: str | None) -> None:
     """Raise UsageError for an unknown gate, one never overridden, and for want of a reason."""
     if unknown := sorted(set(overridden) - set(GATES)):
-        raise UsageError(f"There is no gate {', '.join(unknown)}. The gates are {', '.join(GATES)}.")
+        raise UsageError(
+            f"There is no gate {', '.join(unknown)}.{suggest(unknown[0], GATES)} The gates are {', '.join(GATES)}."
+        )
     if fixed := sorted(_NEVER_OVERRIDDEN.intersection(overridden)):
         raise UsageError(
             f"The gate {fixed[0]} is never overridden ({GATES[fixed[0]]}): mend what shuts it, as `proctor publish RUN` says."

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from schemas.errors import GateError, StoreError, UsageError
+from schemas.errors import GateError, StoreError, UsageError, suggest
 from schemas.settings import Settings
 from tasks.exam.plan import (
     Chance,
@@ -158,7 +158,7 @@ def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
     known |= set(lake.read("landed_runs")["run_id"])
     if run_id not in known:
         named = ", ".join(sorted(known)) or "none yet; `proctor evaluate` makes one"
-        raise UsageError(f"There is no run {run_id!r}. The runs are: {named}.")
+        raise UsageError(f"There is no run {run_id!r}.{suggest(run_id, known)} The runs are: {named}.")
 
 
 def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:

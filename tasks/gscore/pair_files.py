@@ -17,8 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from schemas.errors import UsageError
-from tasks.texts import write_safe_csv
+from schemas.errors import UsageError, suggest
+from tasks.texts import restore_text, write_safe_csv
 from warehouse.stores.whole_files import hash_file
 
 PROBLEM_COLUMN = "_problem"
@@ -80,7 +80,7 @@ def open_pair_file(
     for name in (reference_column, response_column):
         if name not in columns:
             raise UsageError(
-                f"{path.name} has no column {name!r}; it has {', '.join(columns) or 'none'}."
+                f"{path.name} has no column {name!r}.{suggest(name, columns)} It has {', '.join(columns) or 'none'}."
                 f" Rename the columns that hold the reference and the response to {reference_column} and {response_column}."
             )
     others = {name: kind for name, kind in columns.items() if name not in (reference_column, response_column)}
@@ -183,7 +183,7 @@ def _read_csv_rows(path: Path) -> Iterator[list[str]]:
             for row in csv.reader(file, delimiter=_DELIMITERS[path.suffix.lower()], strict=True):
                 number += 1
                 if row:
-                    yield row
+                    yield [restore_text(cell) for cell in row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(
             f"{path.name} cannot be read after row {number} ({error.__class__.__name__}). It must be UTF-8, with quoted cells closed."

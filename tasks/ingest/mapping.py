@@ -105,7 +105,7 @@ def _read_yaml(path: Path, what: str) -> dict[str, Any]:
         raise UsageError(f"The {what} {path} cannot be opened ({error.strerror}). Check the path.") from None
     except UnicodeDecodeError:
         raise UsageError(f"The {what} {path} is not UTF-8. Save it as UTF-8.") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise UsageError(f"The {what} {path}{line} is no valid YAML. Correct it, or leave it out.") from None

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.errors import UsageError, WorkbookError
+from schemas.errors import UsageError, WorkbookError, suggest
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -71,7 +71,8 @@ def draw_failures(
     """
     run = lake.read("edition_run", {"run_id": run_id})
     if run.is_empty():
-        raise UsageError(f"There is no run {run_id!r} in the lake. `proctor status` lists the runs.")
+        near = suggest(run_id, lake.read("landed_runs")["run_id"])
+        raise UsageError(f"There is no run {run_id!r} in the lake.{near} `proctor status` lists the runs.")
     sample_id = f"{run_id}/{name}" if name else run_id
     failed = lake.read("failed_responses", {"run_id": run_id, "month": run["month"][0]})
     if failed.is_empty():

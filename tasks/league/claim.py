@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas import patterns as re
-from schemas.errors import StoreError, UsageError
+from schemas.errors import StoreError, UsageError, suggest
 from schemas.organisations import name_families
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -172,7 +172,7 @@ def read_league(lake: Lake, settings: Settings, league_id: str) -> ClaimedLeague
     if found is None:
         known = lake.read("leagues_named")["league_id"].to_list()
         raise UsageError(
-            f"There is no league {league_id!r}. "
+            f"There is no league {league_id!r}.{suggest(league_id, known)} "
             + (f"There are {', '.join(known)}." if known else "Start one with `proctor league run`.")
         )
     return found

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from schemas import patterns as re
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.vocabulary import LANGUAGES
 
 Aggregation = Literal["borda", "score_100"]
@@ -124,11 +124,11 @@ def read_domain(name: str) -> Domain:
     if not path.is_file():
         known = ", ".join(list_domains())
         raise UsageError(
-            f"There is no domain {name!r}. Shipped are {known}; give the path of a .yaml file for one of your own."
+            f"There is no domain {name!r}.{suggest(name, list_domains())} Shipped are {known}; give the path of a .yaml file for one of your own."
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
         raise UsageError(f"{path} is not UTF-8 YAML. Correct it, or start from a shipped domain.") from None
     if isinstance(content, dict) and isinstance(content.get("originality"), list):
         content["originality"] = [str((path.parent / str(file)).resolve()) for file in content["originality"]]
@@ -142,7 +142,9 @@ def parse_domain(content: object, origin: str) -> Domain:
             f"{origin} holds no fields. A domain needs {', '.join(_FIELDS[:1] + _FIELDS[2:3])} and more."
         )
     if unknown := sorted(str(name) for name in content if name not in _FIELDS):
-        raise UsageError(f"{origin}: unknown field {unknown[0]!r}; the fields are {', '.join(_FIELDS)}.")
+        raise UsageError(
+            f"{origin}: unknown field {unknown[0]!r}.{suggest(unknown[0], _FIELDS)} The fields are {', '.join(_FIELDS)}."
+        )
     for name in _FIELDS:
         if name not in _OPTIONAL and not content.get(name):
             raise UsageError(f"{origin}: the field `{name}` is missing. Add it; docs/league.md describes it.")
@@ -151,7 +153,7 @@ def parse_domain(content: object, origin: str) -> Domain:
         raise UsageError(f"{origin}: {name!r} is no name for a domain. Use letters, digits, - and _.")
     if content["aggregation"] not in AGGREGATIONS:
         raise UsageError(
-            f"{origin}: aggregation {content['aggregation']!r} is unknown. Use one of {', '.join(AGGREGATIONS)}."
+            f"{origin}: aggregation {content['aggregation']!r} is unknown.{suggest(str(content['aggregation']), AGGREGATIONS)} Use one of {', '.join(AGGREGATIONS)}."
         )
     prompts = _read_prompts(content["prompts"], origin)
     question = _read_fields(content["question"], "question", QUESTION_COLUMNS, tuple(prompts), origin)

@@ -143,7 +143,7 @@ def read_benchmark(path: Path) -> list[tuple[str, str]]:
 def _read_json_line(path: Path, number: int, line: str) -> tuple[str, str]:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"{path}, line {number}, is not JSON. Correct the line.") from None
     for name in TEXT_FIELDS:
         if isinstance(value, dict) and isinstance(value.get(name), str):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.settings import Settings
 from tasks.exam.log.signing import describe_head, is_signed
 from tasks.exam.public.draws import compute_set_root
@@ -23,6 +23,7 @@ from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs import digests, stages
 from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_entries
+from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import access, walks
 from warehouse.ledger.trust.walks import PaidReply, WalkedQuestion, WalkedSession
 from warehouse.stores.whole_files import hash_file
@@ -80,8 +81,11 @@ def find_sitting(
     """The one session of a run (or of that id) that is meant; UsageError for none or several."""
     with ledger.read() as connection:
         known = walks.list_sittings(connection, run_id)
+        runs = () if known else sittings.list_run_ids(connection)
     if not known:
-        raise UsageError(f"There is no run or session {run_id!r}. `proctor exam sessions` lists them.")
+        raise UsageError(
+            f"There is no run or session {run_id!r}.{suggest(run_id, runs)} `proctor exam sessions` lists them."
+        )
     found = [
         one
         for one in known

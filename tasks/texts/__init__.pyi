@@ -10,6 +10,9 @@ from .bilingual import read_texts as read_texts
 # The frame as CSV, texts and names of columns that a spreadsheet would run with an apostrophe in front.
 from .table_files import write_safe_csv as write_safe_csv
 
+# A text as it was before `write_safe_csv` kept it from being run.
+from .table_files import restore_text as restore_text
+
 # Those of these sessions whose texts were erased.
 from .erased import list_erased as list_erased
 

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import csv
+import sys
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from schemas import patterns as re
 from schemas.errors import UsageError
 from schemas.lazy import pl
 
 _SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES: Final = (*_SEPARATORS, ".jsonl", ".ndjson", ".parquet")
+# Written out, so that Polars and Python read the same pattern alike.
+_SPACE: Final = "[\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 # Spreadsheets of East Asia also read the wide forms; a tab or a carriage return may end the cell before it.
-_RUN: Final = r"^(?:[\s\x{feff}]*[=+\-@＝＋－＠]|[\t\r])"
+_BEGINS_RUN: Final = rf"(?:{_SPACE}*[=+\-@＝＋－＠]|[\t\r])"
+_RUN: Final = f"^{_BEGINS_RUN}"
+# What `write_safe_csv` wrote, or what looks so: that gets one apostrophe more, and comes back as it was.
+_KEPT: Final = f"^'+{_BEGINS_RUN}"
+_KEPT_TEXT = re.compile(_KEPT)
 _NUMBER: Final = r"^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?%?\s*$"
 
 
 def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.DataFrame:
     """The file's texts and numbers as they stand; UsageError where unreadable or empty.
 
-    What is no number (NaN) among numbers is an empty cell. With `as_text` cells of CSV and TSV, or those of the columns that it names,
+    A text of CSV and TSV that `write_safe_csv` kept from being run is as it was before. What is no number (NaN) among numbers is an empty cell. With `as_text` cells of CSV and TSV, or those of the columns that it names,
     stay the texts that are written there: 4.10 and 007 are names.
     """
     suffix = path.suffix.lower()
@@ -36,15 +45,23 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
                 separator=separator,
                 infer_schema=as_text is not True,
                 infer_schema_length=None,
-                schema_overrides={name: pl.String for name in columns if name in named},
+                schema_overrides={name: pl.String for name in columns if restore_text(name) in named},
             )
+            kept = pl.col(pl.String).str
+            frame = frame.with_columns(
+                pl.when(kept.contains(_KEPT)).then(kept.slice(1)).otherwise(pl.col(pl.String)).name.keep()
+            )
+            # Polars leaves quotes within a name doubled.
+            names = zip(frame.columns, columns, strict=False)
+            frame = frame.rename({read: restore_text(name) for read, name in names if name})
         elif suffix == ".parquet":
             frame = pl.read_parquet(path)
         else:
             frame = pl.read_ndjson(path.read_bytes().removeprefix(BOM_UTF8), infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
-        if suffix in _SEPARATORS:
+        if suffix in _SEPARATORS and path.is_file():
             _check_encoding(path)
+            _check_cells(path, _find_separator(path, _SEPARATORS[suffix]))
         raise UsageError(
             f"{path.name} cannot be read ({type(error).__name__}). Check that it is there, is what its suffix says, and has one line "
             "of column names; CSV is UTF-8."
@@ -65,14 +82,31 @@ def _check_encoding(path: Path) -> None:
     """Raise UsageError for bytes that are no UTF-8, which spreadsheets in Chinese write unasked."""
     try:
         (data := path.read_bytes()).decode()
-    except OSError:
-        return
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(
             f"{path.name} is not UTF-8 from line {line} on (most likely GBK, as spreadsheets in Chinese "
             "write it). Save it as `CSV UTF-8`."
         ) from None
+
+
+def _check_cells(path: Path, separator: str) -> None:
+    """Raise UsageError naming a row with more cells than columns, or a quote that is not closed."""
+    csv.field_size_limit(sys.maxsize)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=separator, strict=True)
+        try:
+            names = next(rows, [])
+            for row in rows:
+                if len(row) > len(names):
+                    raise UsageError(
+                        f"{path.name}, line {rows.line_num}: {len(row)} cells below {len(names)} names of columns. Put a cell that holds "
+                        f"{separator!r} in quotes, or give each column a name."
+                    )
+        except csv.Error as error:
+            raise UsageError(
+                f"{path.name}, line {rows.line_num}: {error}. Close the quotes of its cells."
+            ) from None
 
 
 def _read_columns(path: Path, separator: str) -> list[str]:
@@ -92,7 +126,7 @@ def write_safe_csv(frame: pl.DataFrame, *, has_header: bool = True) -> str:
 
     No text of a paper, a candidate or a model becomes a formula there: texts and names of columns that a spreadsheet would run get an
     apostrophe in front, which keeps them texts (OWASP, CSV injection). Numbers stay as they are, `-1.5` as a text too. JSON and Parquet
-    hold every text exactly.
+    hold every text exactly, and who reads CSV takes the apostrophe away (`restore_text`).
     """
     names = pl.Series("names", frame.columns, dtype=pl.String).to_frame().select(_keep_text("names"))
     kinds = (pl.String, pl.Categorical, pl.Enum)
@@ -102,7 +136,12 @@ def write_safe_csv(frame: pl.DataFrame, *, has_header: bool = True) -> str:
     return safe.write_csv(include_header=has_header)
 
 
+def restore_text(text: str) -> str:
+    """A text as it was before `write_safe_csv` kept it from being run."""
+    return text[1:] if _KEPT_TEXT.match(text) else text
+
+
 def _keep_text(name: str) -> pl.Expr:
     text = pl.col(name).cast(pl.String)
     is_run = text.str.contains(_RUN) & ~text.str.contains(_NUMBER)
-    return pl.when(is_run).then("'" + text).otherwise(text).alias(name)
+    return pl.when(is_run | text.str.contains(_KEPT)).then("'" + text).otherwise(text).alias(name)

@@ -44,6 +44,7 @@ PUBLISHED = {"runs/2026-10/plan.json": b"{}", "editions/2026-10-1/edition.json":
 GIVEN = {
     "disciplines.yaml": b"law*: Law\n",
     "cgeval/questions.csv": b"stem\n",
+    "cgeval/former/0123456789ab.csv": b"other\n",
     "cgeval/samples/human.parquet": b"drawn",
 }
 

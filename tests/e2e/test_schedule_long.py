@@ -152,6 +152,11 @@ def test_a_schedule_fires_a_failure_is_told_a_lost_event_is_swept_and_a_missed_r
     home.run("deploy")
     assert server.describe() == first, "deploying twice changes nothing"
 
+    # Prefect would cancel the second, and nothing would list it
+    under_way = home.read_json("runs", "start", "erase", "--on-worker")["flow_run_id"]
+    refused = home.run("runs", "start", "erase", "--on-worker", exit_code=3)
+    assert "erase is under way" in refused.stderr and under_way in refused.stderr
+
     # A copy of the hourly schedule that is due every minute
     server.reschedule("seal", "* * * * *")
     fired = wait_for(

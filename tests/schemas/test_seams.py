@@ -60,7 +60,7 @@ def test_what_another_package_brings_is_found_by_its_name_and_listed_after_ours(
 
 def test_an_unknown_name_is_answered_with_those_that_there_are(bring: Bring) -> None:
     bring("some-package", one="seam_trial:one")
-    with pytest.raises(UsageError, match="There is no trial 'tow'; there are one, ours"):
+    with pytest.raises(UsageError, match=r"There is no trial 'tow'\. There are one, ours"):
         make_seam().find("tow")
 
 

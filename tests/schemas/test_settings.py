@@ -72,7 +72,7 @@ def test_a_toml_that_is_none_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("set_sise = 5", "proctor.toml: There is no setting 'set_sise'. Is 'set_size' meant?"),
+        ("set_sise = 5", "proctor.toml: There is no setting 'set_sise'. Did you mean 'set_size'?"),
         ("qqq = 5", "proctor.toml: There is no setting 'qqq'. `proctor settings` lists them."),
         ('two_persons = ["plan", "x"]', "Setting 'two_persons.1' (PROCTOR_TWO_PERSONS or proctor.toml): "),
     ],
@@ -88,7 +88,7 @@ def test_a_line_of_a_toml_that_is_wrong_is_named_as_it_can_be_corrected(
 
 def test_an_unknown_variable_is_refused_with_the_nearest_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROCTOR_SETSIZE", "5")
-    with pytest.raises(UsageError, match=r"PROCTOR_SETSIZE .* PROCTOR_SET_SIZE"):
+    with pytest.raises(UsageError, match=r"PROCTOR_SETSIZE .* 'PROCTOR_SET_SIZE'"):
         load_settings()
 
 

@@ -186,7 +186,7 @@ def test_its_judge_judges_a_run_beside_ours(
         refused = judge("blunt")
         assert refused.returncode == 2
         assert json.loads(refused.stdout)["error"] == (
-            "Model 'first-judge', field `judge_kind`: There is no kind of judge 'blunt'; there are stars, terse. Correct the name, or "
+            "Model 'first-judge', field `judge_kind`: There is no kind of judge 'blunt'. There are stars, terse. Correct the name, or "
             "install the package that brings it."
         )
         assert server.state.requests["first-judge"] == 0

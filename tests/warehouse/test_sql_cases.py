@@ -96,7 +96,7 @@ def test_a_repetition_alone_makes_no_latest_month_where_repetitions_are_left_out
     assert with_it.equals(alone) and not with_it.is_empty()
 
 
-@pytest.mark.parametrize("kind", ["analyses", "marts"])
+@pytest.mark.parametrize("kind", ["analyses", "marts", "reads", "staging", "checks"])
 def test_no_sum_of_fractions_follows_the_order_of_rows(kind: str, trial: duckdb.DuckDBPyConnection) -> None:
     """Floats are added up in a stated order or as decimals: the same rows give the same bytes."""
     assert [

@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+from weakref import WeakSet
 
 from schemas.errors import StoreError
 
@@ -277,33 +278,34 @@ class FileWatch:
         # Each commit looks twice: paths would be made into texts each time.
         self._names = tuple(map(str, self._files))
         self._seen: tuple[tuple[int, int] | None, ...] | None = None
-        self._open_count = 0
+        # One that a signal broke off, as it was opened or closed, is gone from it as soon as it is gone.
+        self._open: WeakSet[sqlite3.Connection] = WeakSet()
         self._mark: int | None = None
         self._lock = threading.Lock()
         self._was_told = False
         self.counts_commits = False
 
-    def begin(self) -> None:
+    def begin(self, connection: sqlite3.Connection) -> None:
         """Remember the files, once a connection has all of them open.
 
         Raises StoreError where another connection has other files open.
         """
         with self._lock:
-            if self._seen is not None and self._open_count == 0:
+            if self._seen is not None and not self._open:
                 # The last connection to close takes its write-ahead log with it.
                 self._seen = tuple(
                     now if path.name.endswith("-wal") else then
                     for path, now, then in zip(self._files, self._look(), self._seen, strict=True)
                 )
-            self._open_count += 1
+            self._open.add(connection)
             if self._seen is None:
                 self._seen = self._look()
         self.check()
 
-    def end(self) -> None:
-        """Note that a connection which began was closed, in order or because a signal broke it off."""
+    def end(self, connection: sqlite3.Connection) -> None:
+        """Note that a connection which began is closed."""
         with self._lock:
-            self._open_count = max(0, self._open_count - 1)
+            self._open.discard(connection)
 
     def check(self) -> None:
         """Raise StoreError unless all files are still those that were opened."""
@@ -343,7 +345,7 @@ class FileWatch:
         """Let go of the mark and of what was seen: no connection is open any more."""
         with self._lock:
             self._seen = None
-            self._open_count = 0
+            self._open.clear()
             if self._mark is not None:
                 os.close(self._mark)
                 self._mark = None

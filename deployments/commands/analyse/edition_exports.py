@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import is_json, print_document, print_result
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.settings import load_settings
 from tasks.exchange.editions import (
     Sitting,
@@ -115,7 +115,9 @@ def export_citation(
     with open_lake(load_settings(), read_only=True) as lake:
         cited = render_citation(read_edition(lake, edition), title=title, publisher=publisher)
     if form not in cited:
-        raise UsageError(f"There is no form {form!r} of a citation; there are {', '.join(sorted(cited))}.")
+        raise UsageError(
+            f"There is no form {form!r} of a citation.{suggest(form, cited)} There are {', '.join(sorted(cited))}."
+        )
     print_result(cited if is_json() else {}, lines=[cited[form].rstrip("\n")])
 
 

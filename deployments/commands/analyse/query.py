@@ -23,7 +23,7 @@ from deployments.command_line.printing import (
     write_frame,
     write_rows,
 )
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.lazy import pl
 from schemas.settings import load_settings
 from warehouse.lake.reading import (
@@ -231,7 +231,9 @@ def attach(
     Example: proctor attach r --json
     """
     if client and client not in CLIENTS:
-        raise UsageError(f"There are no lines for {client!r}: choose one of {', '.join(CLIENTS)}.")
+        raise UsageError(
+            f"There are no lines for {client!r}.{suggest(client, CLIENTS)} Choose one of {', '.join(CLIENTS)}."
+        )
     lines = render_lines(load_settings())
     if is_json():
         print_result(lines if not client else {"duckdb": lines["duckdb"], client: lines[client]})

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from schemas.counting import say_count
+
 # What a month may end with and what should not be: the key of the result, and how it is said.
 _FAULTS = {
     "unanswered_questions": "questions without an answer, which count 0 stars",
@@ -27,7 +29,7 @@ def render_month(result: Mapping[str, Any]) -> list[str]:
         return ["Nobody is due, so that nothing was sat.", *not_well]
     judges = ", ".join(result.get("judges") or ()) or "nobody"
     lines = [
-        f"Run {result['run_id']}: {result['answers']} answers in {result['sessions']} sessions; {result.get('judged_responses', 0)} judged by "
+        f"Run {result['run_id']}: {say_count(result['answers'], 'answer')} in {say_count(result['sessions'], 'session')}; {result.get('judged_responses', 0)} judged by "
         f"{judges}{' beside control answers' if result.get('judged_controls') else ''}."
     ]
     if result.get("edition_id"):
@@ -39,7 +41,7 @@ def render_month(result: Mapping[str, Any]) -> list[str]:
 
 def describe_edition(result: Mapping[str, Any]) -> str:
     """The edition of a run, and whether it was published now."""
-    said = f"Edition {result['edition_id']}: {result['published_candidates']} candidates"
+    said = f"Edition {result['edition_id']}: {say_count(result['published_candidates'], 'candidate')}"
     if result["is_published_now"]:
         return f"{said}, published now."
     if result["is_outdated"]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from schemas.counting import say_count
 from tasks.running import choose_month
 from tasks.statistics.items import LEAST_LINK
 
@@ -77,7 +78,7 @@ def _render_target(summary: dict[str, Any]) -> Iterator[str]:
     yield f"  {'questions':>10}{'error of S':>12}{'calls':>10}{'cost':>12}{'the bank lasts':>16}"
     for size in target["sizes"]:
         error = "unknown" if size["expected_se"] is None else f"{size['expected_se']:.2f}"
-        lasts = "" if size["months_left"] is None else _count(size["months_left"], "month")
+        lasts = "" if size["months_left"] is None else say_count(size["months_left"], "month")
         mark = "  proposed" if size["is_proposed"] else "  as it is set" if size["is_set"] else ""
         yield (
             f"  {size['question_count']:>10}{error:>12}{size['call_count']:>10}{'$' + format(size['cost_usd'], '.2f'):>12}{lasts:>16}{mark}"
@@ -140,9 +141,9 @@ def _render_run(summary: dict[str, Any]) -> Iterator[str]:
     # Where the reference is one of the candidates its own sessions serve.
     apart = summary["reference_session_count"]
     yield (
-        f"  {_count(len(summary['sets']), 'set')} of {_name_sizes(summary)} questions, "
-        f"{_count(summary['session_count'], 'session')}{f' ({apart} of the reference)' if apart else ''}, "
-        f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
+        f"  {say_count(len(summary['sets']), 'set')} of {_name_sizes(summary)} questions, "
+        f"{say_count(summary['session_count'], 'session')}{f' ({apart} of the reference)' if apart else ''}, "
+        f"{say_count(summary['call_count'], 'call')}, about ${summary['cost_usd']:.2f}"
         + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}")
     )
     yield from _render_shares(summary)
@@ -153,7 +154,7 @@ def _render_run(summary: dict[str, Any]) -> Iterator[str]:
         yield f"  bridging run: the former reference {summary['bridged_reference']} sits it, too"
     for renewal in summary["renewed"]:
         why = f"{', '.join(renewal['changed'])} changed" if renewal["changed"] else "asked for"
-        yield f"  {renewal['model']} answers {_count(renewal['set_count'], 'set')} again ({why})"
+        yield f"  {renewal['model']} answers {say_count(renewal['set_count'], 'set')} again ({why})"
 
 
 def _render_shares(summary: dict[str, Any]) -> Iterator[str]:
@@ -286,7 +287,7 @@ def _render_forecast(summary: dict[str, Any]) -> Iterator[str]:
         lasts = (
             "no sitting is due"
             if months is None
-            else f"enough for {_count(months, 'month')} at {_count_sets(one['sets_per_month'])} a month"
+            else f"enough for {say_count(months, 'month')} at {say_count(one['sets_per_month'], 'set')} a month"
         )
         # Of few sets the advice to use one in years helps nobody: more papers do.
         bears = (
@@ -294,16 +295,8 @@ def _render_forecast(summary: dict[str, Any]) -> Iterator[str]:
             if one["bearable_months"] is None or one["bearable_months"] > _LONGEST_PAUSE_MONTHS
             else f"with a set every {_name_interval(one['bearable_months'])} they last three years"
         )
-        yield f"  left for {one['organisation']}: {_count(left, 'set')} ({scarcest} ends first), {lasts}; {bears}"
-
-
-def _count_sets(number: float) -> str:
-    return "1 set" if number == 1 else f"{number:g} sets"
+        yield f"  left for {one['organisation']}: {say_count(left, 'set')} ({scarcest} ends first), {lasts}; {bears}"
 
 
 def _name_interval(months: int) -> str:
     return "month" if months == 1 else f"{months} months"
-
-
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

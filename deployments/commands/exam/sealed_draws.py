@@ -10,6 +10,7 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.exam.run_options import RunOptions
+from schemas.counting import say_count
 from schemas.settings import Settings, load_settings
 from tasks.exam.public.log import check_witness_file, read_witnesses, seal_public_log
 from warehouse.lake import open_lake
@@ -117,7 +118,7 @@ def draw(
         plan = draw_run(ledger, lake, settings, run_id, beacon_value)
     print_result(
         {"run_id": run_id, "session_count": len(plan.sessions), "beacon_value": beacon_value},
-        lines=[f"Run {run_id} is drawn: {len(plan.sessions)} sessions can be sat."],
+        lines=[f"Run {run_id} is drawn: {say_count(len(plan.sessions), 'session')} can be sat."],
         then=f"proctor evaluate --run {run_id}",
     )
 

@@ -26,6 +26,7 @@ from deployments.commands.exam.sit import sit
 from deployments.commands.exam.trace import trace
 from deployments.commands.exam.users import user_app
 from deployments.commands.options import AnyRun, ServingOptions, read_month
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.exam.closed import force_close
@@ -220,7 +221,7 @@ def close(
     if refusal is not None:
         print_note(f"Warning: {refusal}")
     lines = [
-        f"Closed {len(report.session_ids)} sessions; {report.unanswered_count} questions are unanswered and count 0 "
+        f"Closed {say_count(len(report.session_ids), 'session')}; unanswered, with 0 points: {say_count(report.unanswered_count, 'question')} "
         f"({report.error_count} of them because their call had failed).",
         *(f"Run {run_id} is closed." for run_id in report.run_ids),
     ]

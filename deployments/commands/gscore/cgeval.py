@@ -14,6 +14,7 @@ from deployments.commands.checks import check_registry
 from deployments.commands.gscore.score import Embedding, Profile, Several
 from deployments.commands.options import NoServer, split_names
 from deployments.flow_runs import run_flow
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import LANGUAGES, check_discipline
@@ -80,15 +81,20 @@ def import_(
 ) -> None:
     """Check CG-Eval's question file and keep a copy under PROCTOR_HOME.
 
-    The same file again changes nothing.
+    The same file again changes nothing. Another one is kept beside it.
 
     Example: proctor cgeval import cgeval_questions.csv
     """
     found = import_questions(load_settings(), file)
     if found.question_count != PUBLISHED_COUNT:
         print_note(
-            f"The file holds {found.question_count} questions; the published one holds {PUBLISHED_COUNT}. "
+            f"The file holds {say_count(found.question_count, 'question')}; the published one holds {PUBLISHED_COUNT}. "
             "Means over it are not CG-Eval's."
+        )
+    if found.former_path is not None:
+        print_note(
+            f"The file that was imported before is kept as {found.former_path}. Of its questions {found.left_count:,} are not in "
+            "this one: their answers count again once it is imported again."
         )
     print_result(
         {
@@ -98,6 +104,7 @@ def import_(
             "sha256": found.content_hash,
             "kept": str(found.path),
             "is_unchanged": found.is_unchanged,
+            "former": None if found.former_path is None else str(found.former_path),
         }
     )
 

@@ -9,6 +9,7 @@ import typer
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import read_month
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import PROMPT_STYLES
@@ -109,7 +110,7 @@ def recalibrate(
         found = compute_recalibration(lake, run_id)
     candidates, questions = found.candidates.to_dicts(), found.questions.to_dicts()
     lines = [
-        f"Edition {found.edition_id}: {found.edition_count} editions and {found.question_count} questions were fitted again.",
+        f"Edition {found.edition_id}: {say_count(found.edition_count, 'edition')} and {say_count(found.question_count, 'question')} were fitted again.",
         "No candidate of it was equated, so that nothing would move."
         if found.largest_move is None
         else f"Equated scores would move by {found.mean_move:.2f} points on average, and by {found.largest_move:.2f} at most.",
@@ -119,7 +120,7 @@ def recalibrate(
             for row in candidates[:_SHOWN]
             if row["move"] is not None
         ),
-        f"{len(questions)} questions would move by more than two of their errors.",
+        f"{say_count(len(questions), 'question')} would move by more than two of their errors.",
     ]
     print_result(
         {

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_result
+from schemas.counting import say_count
 from schemas.settings import load_settings
 from tasks.operations.archiving import archive_runs, plan_archive
 from warehouse.lake import open_lake
@@ -43,7 +44,7 @@ def archive(
     lines = [
         one.refusal
         or (
-            f"Run {one.run_id} may go: {one.sessions} sessions."
+            f"Run {one.run_id} may go: {say_count(one.sessions, 'session')}."
             if one.sessions
             else f"Run {one.run_id} has left the ledger."
         )

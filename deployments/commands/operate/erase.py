@@ -12,6 +12,7 @@ import typer
 
 from deployments.command_line.printing import is_json, print_note, print_result
 from deployments.commands.options import read_month
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.operations.erasure import (
@@ -124,11 +125,11 @@ def _describe(plans: Sequence[RunErasure]) -> list[str]:
     lines = []
     for plan in plans:
         lines.append(
-            f"Run {plan.run_id} ({', '.join(plan.editions)}): {plan.answer_count} answers in {_count_sessions(len(plan.sessions))} of "
+            f"Run {plan.run_id} ({', '.join(plan.editions)}): {say_count(plan.answer_count, 'answer')} in {say_count(len(plan.sessions), 'session')} of "
             f"{', '.join(plan.models)}."
         )
         lines += [
-            f"  {name}: {count} rows, {size / 1e6:.1f} MB of text"
+            f"  {name}: {say_count(count, 'row')}, {size / 1e6:.1f} MB of text"
             for name, (count, size) in plan.tables.items()
         ]
     return lines
@@ -150,10 +151,6 @@ def _name_backups(backups: Sequence[dict[str, str]]) -> list[str]:
     ]
     more = len(backups) - len(shown)
     return ["Backups that were made of this installation:", *shown, *([f"  and {more} more"] if more else [])]
-
-
-def _count_sessions(count: int) -> str:
-    return "1 session" if count == 1 else f"{count} sessions"
 
 
 def _erase(scope: Any, reason: str, user_id: str) -> None:
@@ -179,7 +176,7 @@ def _finish(user_id: str, *, yes: bool) -> None:
 
 def _print(done: Any) -> None:
     lines = [
-        f"{one.answer_count} answers in {_count_sessions(one.session_count)} of run {one.run_id} are erased ({one.erasure_id})."
+        f"Erased of run {one.run_id}: {say_count(one.answer_count, 'answer')} in {say_count(one.session_count, 'session')} ({one.erasure_id})."
         for one in done.erasures
     ] or ["Nothing had been begun, and nothing was erased before."]
     lines.append(

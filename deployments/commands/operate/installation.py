@@ -9,7 +9,7 @@ import typer
 from deployments.command_line.printing import print_note, print_result
 from deployments.flow_runs.server import has_page, start_server, stop_server
 from deployments.home import check_host, create_home, describe_home
-from schemas.errors import ProctorError, UsageError
+from schemas.errors import ProctorError, UsageError, suggest
 from schemas.settings import load_settings
 from warehouse.stores.away import not_waiting
 
@@ -128,7 +128,9 @@ def deploy(
 
     kind = next((one for one in POOL_KINDS if one == pool), None)
     if kind is None:
-        raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")
+        raise UsageError(
+            f"--pool {pool!r} is unknown.{suggest(pool, POOL_KINDS)} Use one of {', '.join(POOL_KINDS)}."
+        )
     deployed = deploy_flows(load_settings(), pool=kind)
     print_result({"deployed": deployed}, then="proctor runs shows what has run")
 

@@ -20,7 +20,8 @@ from deployments.command_line.printing import (
 from deployments.commands.options import NoServer, read_month
 from deployments.flow_runs import PAID, check_budget, find_deployment, run_flow, start_on_worker
 from deployments.flow_runs.server import fetch_run_lines
-from schemas.errors import FlowError, UsageError
+from schemas.counting import say_count
+from schemas.errors import FlowError, UsageError, suggest
 from schemas.settings import load_settings
 from tasks.models.budget import raise_limit, read_run_account
 from tasks.models.registry import read_registry
@@ -28,7 +29,7 @@ from tasks.running import iter_run_lines, render_text
 from tasks.running.flow_runs.record import find_missed_runs, leave_month_out, select_unmade
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.runs.flow_runs import find_flow_runs
+from warehouse.ledger.engine.runs.flow_runs import find_flow_runs, list_flow_runs
 from warehouse.ledger.money.budgets import is_provider_account
 from warehouse.stores.away import not_waiting
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 _PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
 
+# A name that is near one of these may be meant.
+_RECENT = 1_000
 _MOST_USD = 1e12
 # More than anybody has, and a number that every database knows.
 _MOST_RUNS = 1_000_000
@@ -171,8 +174,10 @@ def logs(
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         found = find_flow_runs(connection, run)
+        known = [] if found else [one.name for one in list_flow_runs(connection, most=_RECENT)]
     if not found:
-        raise UsageError(f"There is no run {run!r}. `proctor runs` lists them.")
+        near = suggest(run, known)
+        raise UsageError(f"There is no run {run!r}.{near} `proctor runs` lists them.")
     newest = found[0]
     lines = list(iter_run_lines(settings.home, newest.flow_run_id, newest.started_at))
     elsewhere = "" if lines or newest.host == name_host() else newest.host
@@ -184,10 +189,16 @@ def logs(
         return
     for line in lines:
         print(render_text(line))
-    more = f" {len(found) - 1} more runs have this name; name one by its id." if len(found) > 1 else ""
+    more = (
+        f" {say_count(len(found) - 1, 'more run has', 'more runs have')} this name; name one by its id."
+        if len(found) > 1
+        else ""
+    )
     if elsewhere:
         more = f" It ran on {elsewhere}, where its lines lie in logs/ of the home{', too' if lines else ''}.{more}"
-    print_note(f"{newest.name} ({newest.flow_run_id}): {newest.state}, {len(lines)} lines.{more}")
+    print_note(
+        f"{newest.name} ({newest.flow_run_id}): {newest.state}, {say_count(len(lines), 'line')}.{more}"
+    )
 
 
 @runs_app.command()

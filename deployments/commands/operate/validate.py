@@ -9,6 +9,7 @@ import typer
 from deployments.command_line.printing import print_result
 from deployments.commands.options import NoServer, read_month
 from deployments.flow_runs import run_flow
+from schemas.counting import say_count
 from tasks.operations.validation import select_tables
 
 _BROKEN_SHOWN = 50
@@ -34,13 +35,15 @@ def validate(
     result = run_flow("validate", without_server=no_server, table=table, month=month)
     broken = result["broken"]
     lines = [
-        f"{one['table']}, unit {one['unit']}: {one['rule']} ({one['row_count']} rows)"
+        f"{one['table']}, unit {one['unit']}: {one['rule']} ({say_count(one['row_count'], 'row')})"
         for one in broken[:_BROKEN_SHOWN]
     ]
     if len(broken) > _BROKEN_SHOWN:
         lines.append(f"… and {len(broken) - _BROKEN_SHOWN} more: proctor validate --json lists all.")
     verdict = "every rule is kept" if not broken else f"rules are broken in {len(broken)} places"
-    lines.append(f"{result['row_count']} rows in {len(result['tables'])} tables: {verdict}.")
+    lines.append(
+        f"{say_count(result['row_count'], 'row')} in {say_count(len(result['tables']), 'table')}: {verdict}."
+    )
     print_result(result, lines=[*lines, f"page: {result['page']}"])
     if broken:
         raise typer.Exit(1)

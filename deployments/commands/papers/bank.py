@@ -23,6 +23,7 @@ from deployments.command_line.printing import (
 from deployments.commands.options import NoServer, split_names
 from deployments.commands.papers.bank_export import export_bank
 from deployments.flow_runs import run_flow
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from warehouse.lake.reading import LakeReader
@@ -97,7 +98,7 @@ def check_duplicates(
     if clusters.height and out is None:
         print_frame(clusters, title="Groups of questions that ask the same")
     print_note(
-        f"{table.height} rows: {left_out.height} duplicates in {clusters['cluster'].n_unique()} groups"
+        f"{say_count(table.height, 'row')}: {say_count(left_out.height, 'duplicate')} in {say_count(clusters['cluster'].n_unique(), 'group')}"
         f"{f', written to {out}' if out is not None else ''}."
     )
 
@@ -331,9 +332,9 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool) -> None:
             if moved.entered_count
             else ""
         )
-        line = f"Retired {whole}: version {version} is without {count} questions{came}."
+        line = f"Retired {whole}: version {version} is without {say_count(count, 'question')}{came}."
     elif count:
-        line = f"Restored {whole}: version {version} has {count} questions more."
+        line = f"Restored {whole}: version {version} has {say_count(count, 'question')} more."
     else:
         line = (
             f"{whole} is not retired any more, but version {moved.bank_version} has nothing new of it: another "

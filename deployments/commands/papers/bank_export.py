@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import print_result
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.settings import load_settings
 
 
@@ -73,7 +73,9 @@ def export_bank(
 
     form = form or ("jsonl" if out.suffix.lower() in _SUFFIXES["jsonl"] else "parquet")
     if form not in FORMATS:
-        raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
+        raise UsageError(
+            f"There is no format {form!r}.{suggest(form, FORMATS)} There are {', '.join(FORMATS)}."
+        )
     if out.suffix and out.suffix.lower() not in _SUFFIXES.get(form, (out.suffix.lower(),)):
         raise UsageError(
             f"{out.name} would hold {form}, which its name does not say. Name a {_SUFFIXES[form][0]} file, or another --format: "

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.printing import ask_whether, is_json, print_result, print_rows
+from schemas.counting import say_count
 from schemas.documents import DOCUMENT_STATUSES
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.settings import load_settings
 from warehouse.lake.reading import LakeReader, Rows
 
@@ -34,7 +35,9 @@ def list_documents(
     """
     known = (*DOCUMENT_STATUSES, "released")
     if status and status not in known:
-        raise UsageError(f"--status {status!r} is unknown; use one of {', '.join(known)}.")
+        raise UsageError(
+            f"--status {status!r} is unknown.{suggest(status, known)} Use one of {', '.join(known)}."
+        )
     with LakeReader(load_settings()) as lake:
         if status == "held":
             rows = lake.read("held_documents_listed")
@@ -90,7 +93,7 @@ def release(
     waiting = open_waiting_batch(settings)
     word = "Released" if released.is_new else "Was released before:"
     lines = [
-        f"{word} {released.document_name} ({released.document_id[:13]}): {released.question_count} questions go to review."
+        f"{word} {released.document_name} ({released.document_id[:13]}): {say_count(released.question_count, 'question goes', 'questions go')} to review."
     ]
     print_result(asdict(released) | waiting, lines=lines, then="proctor review status")
 
@@ -129,7 +132,8 @@ def remove(
         found = find_document(lake, document)
         if not yes and not is_json() and sys.stdin.isatty():
             ask_whether(
-                f"Remove {found['document_name']} with {found['question_count']} questions?", abort=True
+                f"Remove {found['document_name']} with {say_count(found['question_count'], 'question')}?",
+                abort=True,
             )
         removal = remove_document(
             lake,
@@ -140,7 +144,7 @@ def remove(
             purge=purge,
         )
     lines = [
-        f"Removed {removal.document_name} ({removal.document_id[:13]}): {removal.question_count} questions."
+        f"Removed {removal.document_name} ({removal.document_id[:13]}): {say_count(removal.question_count, 'question')}."
     ]
     if removal.withdrawn_from:
         lines.append(

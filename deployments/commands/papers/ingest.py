@@ -11,6 +11,7 @@ import typer
 from deployments.command_line.printing import print_result
 from deployments.commands.options import NoServer
 from deployments.flow_runs import run_flow
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.ingest import (
@@ -224,7 +225,7 @@ def _check(paths: list[Path], options: IngestOptions, assistance: AssistOptions,
         ) from None
     document = parsed.document
     lines = [
-        f"{document['document_name']}: {document['status']}, {document['question_count']} questions",
+        f"{document['document_name']}: {document['status']}, {say_count(document['question_count'], 'question')}",
         *([str(document["error"])] if document["error"] else []),
         *(_describe_assistance(summary.as_counts()) if assist else []),
         f"Page: {page.resolve()}",
@@ -259,7 +260,7 @@ def _describe(result: dict[str, Any]) -> list[str]:
         )
     if result["held"]:
         lines.append(
-            f"Held whole: {len(result['held'])} papers with {result['held_questions']} questions. Nothing of them is reviewed "
+            f"Held whole: {say_count(len(result['held']), 'paper')} with {say_count(result['held_questions'], 'question')}. Nothing of them is reviewed "
             "until somebody corrects how they are divided on the web desk, or releases them as they are: proctor documents release"
         )
         lines += [f"  {one['document']}: {one['reason']}" for one in result["held"]]
@@ -272,7 +273,9 @@ def _describe(result: dict[str, Any]) -> list[str]:
         )
         lines += [f"  {loss['document']}: {loss['warning']}" for loss in result["losses"]]
     if result["quarantined_rows"]:
-        lines.append(f"{result['quarantined_rows']} rows are in quarantine: proctor sql quarantine_by_rule")
+        lines.append(
+            f"{say_count(result['quarantined_rows'], 'row is', 'rows are')} in quarantine: proctor sql quarantine_by_rule"
+        )
     if result["batch_id"]:
         lines.append(
             f"Review batch {result['batch_id']}: {result.get('assigned_questions', 0)} new questions"
@@ -283,7 +286,9 @@ def _describe(result: dict[str, Any]) -> list[str]:
             if result["waiting_questions"] >= result["question_count"] - result["held_questions"]
             else _ONCE
         )
-        lines.append(f"{result['waiting_questions']} questions wait for annotators{once}")
+        lines.append(
+            f"{say_count(result['waiting_questions'], 'question waits', 'questions wait')} for annotators{once}"
+        )
     return lines
 
 
@@ -307,7 +312,7 @@ def _describe_assistance(counts: dict[str, Any]) -> list[str]:
         f"say them: {counts['refused_questions']} questions."
     ]
     if counts["failure"]:
-        lines.append(f"{counts['failed_documents']} documents got no help: {counts['failure']}")
+        lines.append(f"{say_count(counts['failed_documents'], 'document')} got no help: {counts['failure']}")
     return lines
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from deployments.command_line.printing import print_result
+from schemas.counting import say_count
 from schemas.settings import load_settings
 from tasks.operations.validation import check_questions, read_rule_notes
 from tasks.running import Progress
@@ -56,7 +57,7 @@ def check(
     print_result(
         {"originals": found.originals, "variants": found.variants, "broken": counts, "page": str(page)},
         lines=[
-            f"{found.originals} originals and {found.variants} variants checked.",
+            f"{say_count(found.originals, 'original')} and {say_count(found.variants, 'variant')} checked.",
             *[f"{name}: {count}" for name, count in counts.items()],
             f"page: {page}",
         ],
@@ -90,7 +91,7 @@ def learn(
     lines = [
         report.table,
         "",
-        f"Fitted on {report.question_count} questions of {report.paper_count} papers: {report.version} "
+        f"Fitted on {say_count(report.question_count, 'question')} of {say_count(report.paper_count, 'paper')}: {report.version} "
         f"(in use so far: {report.old_version}).",
         f"Landed questions that would rise above the threshold: {report.raised}; that would fall below: {report.lowered}.",
         f"Landed papers that would be held: {len(report.held)}; that would be no longer: {len(report.released)}.",

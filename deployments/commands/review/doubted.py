@@ -7,13 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from deployments.command_line.printing import print_result
+from schemas.counting import say_count
 from schemas.errors import GateError
 from schemas.settings import Settings
 from tasks.bank import find_question
 from tasks.bank.augment import MODEL_METHODS
 from tasks.questions import ORIGINAL
 from tasks.review import assign_doubted
-from tasks.review.assigning import AssignmentSummary, AssignmentTerms, LeftOut
+from tasks.review.assigning import AssignmentSummary, AssignmentTerms, LeftOut, ReadBefore
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
@@ -32,30 +33,29 @@ def review_again(
         found = [_find_doubted(ledger, lake, name) for name in dict.fromkeys(names)]
         uuids = {str(one["question_uuid"]) for one in found}
         summary = assign_doubted(ledger, lake, settings, uuids, terms, now_text(), batch_id)
-    check_assigned(summary)
-    lines = describe_batch(summary, [line for one in found for line in _describe_doubted(one)])
+    before = [_describe_read_before(one) for one in summary.read_before]
+    check_assigned(summary, before)
+    lines = describe_batch(summary, [*before, *(line for one in found for line in _describe_doubted(one))])
     if not summary.is_new:
-        where = f" (batch {summary.batch_id})" if summary.batch_id else ""
-        lines = [
-            f"Nothing new to assign: each is in an open batch, or was settled for this reason{where}; --again gives the settled out once more.",
-            "Next: proctor review status",
-        ]
+        is_added = any(one.is_added for one in summary.read_before)
+        lines = [*before, f"Next: proctor review {'export workbooks' if is_added else 'status'}"]
     print_result({**asdict(summary), "questions": found}, lines=lines)
 
 
-def check_assigned(summary: AssignmentSummary) -> None:
+def check_assigned(summary: AssignmentSummary, notes: Sequence[str] = ()) -> None:
     """Pass unless nothing was assigned as nobody can take it; GateError says what would help."""
     if summary.left_out and not summary.is_new:
         raise GateError(
             f"{'; '.join(_describe_left_out(summary.left_out))}. Add annotators or disciplines, wait for decisions, or raise "
-            "PROCTOR_REVIEW_DAILY_QUOTA or PROCTOR_REVIEW_DUE_DAYS. Nothing was assigned."
+            f"PROCTOR_REVIEW_DAILY_QUOTA or PROCTOR_REVIEW_DUE_DAYS. {' '.join(['Nothing was assigned.', *notes])}"
         )
 
 
 def describe_batch(summary: AssignmentSummary, notes: Sequence[str]) -> list[str]:
     """A new batch, who has how much of it, what else is to be known, and what waits."""
     return [
-        f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
+        f"Batch {summary.batch_id}: {say_count(summary.question_count, 'question')}, "
+        f"{say_count(summary.assignment_count, 'assignment')}, "
         f"due {str(summary.due_at)[:10]}",
         *[f"    {name}: {load}" for name, load in summary.loads.items()],
         *notes,
@@ -81,6 +81,25 @@ def _find_doubted(ledger: Ledger, lake: Lake, name: str) -> dict[str, Any]:
         "is_retired": any(rows.height and bool(rows["is_retired"][-1]) for rows in said),
         "open_session": session,
     }
+
+
+def _describe_read_before(one: ReadBefore) -> str:
+    if one.state == "settled":
+        return f"{one.question_uuid} was settled for this reason in batch {one.batch_id}; --again gives it out once more."
+    if one.state == "closed":
+        return (
+            f"{one.question_uuid} was read in batch {one.batch_id}, which is closed and has not landed: the reason was not kept. "
+            "Give it again after `proctor dedupe run`."
+        )
+    known = (
+        "the reason was added to what its annotators read; a workbook that was exported before does not have it"
+        if one.is_added
+        else "its annotators know the reason"
+    )
+    return (
+        f"{one.question_uuid} is in open batch {one.batch_id}, due {one.due_at[:10]}, with {one.decision_count} of "
+        f"{say_count(one.assignment_count, 'decision')}: {known}."
+    )
 
 
 def _describe_doubted(one: dict[str, Any]) -> list[str]:
@@ -109,7 +128,7 @@ def _describe_left_out(left_out: Sequence[LeftOut]) -> list[str]:
     for one in left_out:
         reasons.setdefault(one.reason, []).append(one)
     return [
-        f"{sum(one.question_count for one in group):,} questions wait for a later batch "
+        f"{say_count(sum(one.question_count for one in group), 'question waits', 'questions wait')} for a later batch "
         f"({', '.join(f'{one.discipline} {one.question_count:,}' for one in group)}): {reason}"
         for reason, group in reasons.items()
     ]

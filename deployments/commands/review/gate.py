@@ -18,6 +18,7 @@ from deployments.commands.review.handed_in import Batch, Language, StartsNext, p
 from deployments.commands.review.label_studio import label_studio_app
 from deployments.commands.review.people import annotator, guidelines, messages, reassign, remind
 from deployments.flow_runs import record_and_continue
+from schemas.counting import say_count
 from schemas.errors import StoreError, UsageError
 from schemas.settings import load_settings
 from tasks.review import land_row_faults, read_unreviewed
@@ -265,7 +266,7 @@ def _describe_assignment(summary: AssignmentSummary, gold_share: float, *, is_op
 
 def _describe_gold(count: int) -> str:
     if count:
-        return f"{count} questions with a known decision are among them"
+        return f"Among them: {say_count(count, 'question')} with a known decision"
     return "No question with a known decision is among them: annotators have read all that are settled"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.bank.augment import free_response, permutation, true_false
 
 # By template; the first is made of every accepted question without being asked for.
@@ -21,7 +21,9 @@ def select_methods(names: Sequence[str], *, with_model: bool) -> tuple[str, ...]
     Raises UsageError for an unknown name, and for one that needs a model where none is given.
     """
     if unknown := [name for name in names if name not in METHODS]:
-        raise UsageError(f"There is no method {unknown[0]!r}; the methods are {', '.join(METHODS)}.")
+        raise UsageError(
+            f"There is no method {unknown[0]!r}.{suggest(unknown[0], METHODS)} The methods are {', '.join(METHODS)}."
+        )
     if not with_model and (needing := [name for name in names if name in MODEL_METHODS]):
         raise UsageError(f"{needing[0]} needs a model: name a generator of the registry with --with.")
     default = (true_false.METHOD, *(DEFAULT_MODEL_METHODS if with_model else ()))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.tables import get_table
 from tasks.bank.dedupe.duplicates import PREFERENCES, decide, rank_by_preference
 from tasks.bank.dedupe.index import compute_signatures
@@ -37,7 +37,9 @@ def find_clusters(
     """
     for name in (text, *options):
         if name not in table.columns:
-            raise UsageError(f"There is no column {name!r}; the columns are {', '.join(table.columns)}.")
+            raise UsageError(
+                f"There is no column {name!r}.{suggest(name, table.columns)} The columns are {', '.join(table.columns)}."
+            )
     if table.schema[text].is_nested():
         raise UsageError(
             f"The column {text!r} holds lists or parts, and no text. Name the one that is asked."

@@ -16,7 +16,7 @@ import polars as pl
 import yaml
 
 from schemas import patterns as re
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.questions import BareQuestion
 from tasks.questions.forms import build_records, export_records, render_prompt
 from tasks.questions.pictures import PICTURE, name_media_type, read_picture
@@ -222,7 +222,9 @@ def write_slice(questions: pl.DataFrame, form: str, path: Path, archive: Path) -
     StoreError for one that is lost or changed, before anything is written.
     """
     if form not in FORMATS:
-        raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
+        raise UsageError(
+            f"There is no format {form!r}.{suggest(form, FORMATS)} There are {', '.join(FORMATS)}."
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     return FORMATS[form](questions, path, archive)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.vocabulary import DISCIPLINES, LANGUAGES, QUESTION_TYPES
 from tasks.questions import SHOWN_PLACES, draw_order
 from tasks.questions.forms import build_records, export_records
@@ -61,7 +61,9 @@ class Slice:
             ("language", self.language, LANGUAGES),
         ):
             if value and value not in known:
-                raise UsageError(f"There is no {name} {value!r}; there are {', '.join(known)}.")
+                raise UsageError(
+                    f"There is no {name} {value!r}.{suggest(value, known)} There are {', '.join(known)}."
+                )
 
 
 def read_slice(lake: Lake, wanted: Slice, *, with_answers: bool = False) -> pl.DataFrame:

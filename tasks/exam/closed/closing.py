@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, UsageError, suggest
 from schemas.settings import Settings
 from tasks.exam.protocol import Deadlines
 from tasks.exam.public import add_closing
@@ -87,8 +87,11 @@ def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
     with ledger.read() as connection:
         run_id = deadlines.read_run_of(connection, target)
         names = deadlines.list_unfinished(connection, target=target)
+        known = sittings.list_run_ids(connection) if run_id is None else ()
     if run_id is None:
-        raise UsageError(f"There is no run and no session {target!r}. `proctor exam sessions` lists all.")
+        raise UsageError(
+            f"There is no run and no session {target!r}.{suggest(target, known)} `proctor exam sessions` lists all."
+        )
     return _close_all(ledger, names, reason, BY_FORCE, [run_id])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schemas.editions import GRADES
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.lazy import pl
 from tasks.questions import BareQuestion
 from tasks.questions.forms import render_prompt
@@ -78,7 +78,9 @@ def read_edition(lake: Lake, name: str) -> dict[str, Any]:
         )
     if rows.is_empty():
         known = ", ".join(found["edition_id"].tail(5)) or "none yet; `proctor publish` makes one"
-        raise UsageError(f"There is no edition {name!r}. The last are: {known}.")
+        raise UsageError(
+            f"There is no edition {name!r}.{suggest(name, found['edition_id'])} The last are: {known}."
+        )
     edition = rows.row(-1, named=True)
     grades = {row["edition_id"]: row["grade"] for row in lake.read("graded_editions").iter_rows(named=True)}
     return edition | {"grade": grades.get(edition["edition_id"], GRADES[0])}

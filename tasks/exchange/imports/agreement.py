@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.exchange.imports.tables import get_text, name_odd_number
 from tasks.statistics import compute_external_correlations
 from tasks.statistics.agreement import RaterAgreement, Value, compute_agreement
@@ -38,7 +38,9 @@ def compute_table_agreement(
     frame = read_table(path, as_text=[*units, *([rater] if rater else [])])
     for name in (*units, *([rater] if rater else []), *ratings):
         if name not in frame.columns:
-            raise UsageError(f"{path.name} has no column {name!r}; it has {', '.join(frame.columns)}.")
+            raise UsageError(
+                f"{path.name} has no column {name!r}.{suggest(name, frame.columns)} It has {', '.join(frame.columns)}."
+            )
     if rater and len(ratings) != 1:
         raise UsageError(
             "With --rater there is one column of ratings: give --rating once, or leave --rater out."
@@ -129,7 +131,9 @@ def correlate_benchmarks(
     ours = latest.filter(benchmark=of).select("model", "score")
     if ours.is_empty():
         known = ", ".join(sorted(set(scores["benchmark"])))
-        raise UsageError(f"There is no benchmark {of!r} among the published scores: {known}.")
+        raise UsageError(
+            f"There is no benchmark {of!r} among the published scores.{suggest(of, set(scores['benchmark']))} There are {known}."
+        )
     others = latest.filter(pl.col("benchmark") != of).select("benchmark", "model", external_score="score")
     found = compute_external_correlations(others.join(ours, on="model"))
     return found.with_columns(is_simulated=pl.lit(value=False)).to_dicts()

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 import polars as pl
 
 from schemas import patterns as re
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 
 MARK_FIELDS = (
     "model",
@@ -65,7 +65,9 @@ def apply_mapping(
         if column in frame.columns:
             found[field] = column
         elif field in mapping:
-            raise UsageError(f"{name} has no column {column!r}; it has {', '.join(frame.columns)}.")
+            raise UsageError(
+                f"{name} has no column {column!r}.{suggest(column, frame.columns)} It has {', '.join(frame.columns)}."
+            )
     if missing := [field for field in needed if field not in found]:
         raise UsageError(
             f"{name}: no column for {missing[0]}. Say which with --map {missing[0]}=COLUMN; it has {', '.join(frame.columns)}."
@@ -79,7 +81,9 @@ def apply_mapping(
 def melt_metrics(frame: pl.DataFrame, metrics: Sequence[str], name: str) -> pl.DataFrame:
     """A table with a column per metric as one with a row per metric; UsageError for none such."""
     if missing := [metric for metric in metrics if metric not in frame.columns]:
-        raise UsageError(f"{name} has no column {missing[0]!r}; it has {', '.join(frame.columns)}.")
+        raise UsageError(
+            f"{name} has no column {missing[0]!r}.{suggest(missing[0], frame.columns)} It has {', '.join(frame.columns)}."
+        )
     others = [column for column in frame.columns if column not in metrics]
     numbered = frame.with_row_index("row_in_file")
     return (

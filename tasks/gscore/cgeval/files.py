@@ -14,7 +14,9 @@ from typing import Literal
 
 import polars as pl
 
+from schemas.counting import say_count
 from schemas.errors import ContractError, UsageError
+from tasks.texts import restore_text
 from warehouse.stores.whole_files import SHARED, writing_whole
 
 _CATEGORY, _SUBJECT, _TYPE, _NUMBER, _STEM, _LENGTH, _PROMPT = QUESTION_HEADERS = (
@@ -81,7 +83,8 @@ def export_cgeval_submission(
 ) -> int:
     """Write the CSV that CG-Eval's site takes; return the number of answers.
 
-    It has the question file's columns as they were, and 回答.
+    It has the question file's columns as they were, and 回答. Every text is exact, as the site compares it: no apostrophe keeps a
+    spreadsheet from running one.
 
     `questions` is what `read_cgeval_questions` returned; `responses` has `cgeval_id` and `response` of one candidate. Raises
     UsageError when a response is repeated, belongs to no question, or is missing (unless `may_lack`: it is then left blank).
@@ -93,7 +96,7 @@ def export_cgeval_submission(
     foreign = len(responses.join(questions, on="cgeval_id", how="anti"))
     if repeated or foreign:
         raise UsageError(
-            f"{repeated} questions have several responses and {foreign} responses belong to no question. Give one candidate's responses, one each."
+            f"{say_count(repeated, 'question has', 'questions have')} several responses and {say_count(foreign, 'response belongs', 'responses belong')} to no question. Give one candidate's responses, one each."
         )
     answered = questions.join(
         responses.select("cgeval_id", "response"), on="cgeval_id", how="left", maintain_order="left"
@@ -148,4 +151,4 @@ def _read_rows(path: Path, headers: tuple[str, ...]) -> list[dict[str, str]]:
             raise UsageError(
                 f"{path.name}, record {line}: it has more or fewer cells than the header. Repair the file."
             )
-    return rows
+    return [{name: restore_text(text) for name, text in row.items()} for row in rows]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,6 +16,7 @@ from tasks.gscore.calculation.final_answer import compute_standard_answer, parse
 from tasks.gscore.cgeval.files import KIND_BY_CGEVAL_TYPE, QUESTION_HEADERS, QuestionKind, build_id
 from tasks.gscore.cgeval.prompts import PROMPT_VERSION, compute_reference_length, render_prompt
 from tasks.review import Language, list_words
+from tasks.texts import write_safe_csv
 from warehouse.stores.whole_files import writing_whole
 
 SCORED_TYPES: Final = ("term_explanation", "short_answer", "calculation")
@@ -183,8 +183,9 @@ def _make_row(question: Mapping[str, Any], kind: QuestionKind, reference: str) -
     return dict(zip(QUESTION_HEADERS, cells, strict=True))
 
 
-def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    with writing_whole(path) as draft, draft.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        writer.writerows(rows)
+def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    frame = pl.DataFrame(rows, dict.fromkeys(header, pl.String), orient="row")
+    # An empty text would be written in quotes, and is read as one.
+    frame = frame.with_columns(pl.all().replace("", None))
+    with writing_whole(path) as draft:
+        draft.write_text(write_safe_csv(frame), encoding="utf-8-sig", newline="")

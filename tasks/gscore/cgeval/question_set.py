@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,10 @@ _NAMES = {"reference": ("reference", "参考答案"), "reference_answer": ("refe
 
 @dataclass(frozen=True)
 class ImportedQuestions:
-    """What was imported."""
+    """What was imported.
+
+    `former_path` is where the file lies that this one replaced, null for none; `left_count` of its questions are not in this one.
+    """
 
     path: Path
     question_count: int
@@ -36,12 +40,15 @@ class ImportedQuestions:
     category_count: int
     content_hash: str
     is_unchanged: bool
+    former_path: Path | None
+    left_count: int
 
 
 def import_questions(settings: Settings, path: Path) -> ImportedQuestions:
     """Check CG-Eval's question file and keep a copy, byte for byte.
 
-    The same file again changes nothing.
+    The same file again changes nothing. One that was there before is kept beside it: answers were paid for, and count again once it is imported
+    again.
 
     A file with fewer questions than the published one is taken as it is. Raises UsageError when it is not CG-Eval's, or when a question
     that people may be scoring an answer to has another place in it.
@@ -53,6 +60,12 @@ def import_questions(settings: Settings, path: Path) -> ImportedQuestions:
     content = path.read_bytes()
     kept = get_questions_path(settings)
     is_unchanged = kept.exists() and kept.read_bytes() == content
+    former_path, left_count = None, 0
+    if kept.exists() and not is_unchanged:
+        # A damaged one is replaced as well.
+        with suppress(UsageError):
+            left_count = read_cgeval_questions(kept).join(questions, on="cgeval_id", how="anti").height
+        former_path = _keep_former(settings, kept.read_bytes())
     if not is_unchanged:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with writing_whole(kept) as draft:
@@ -64,7 +77,17 @@ def import_questions(settings: Settings, path: Path) -> ImportedQuestions:
         category_count=questions["category"].n_unique(),
         content_hash=hashlib.sha256(content).hexdigest(),
         is_unchanged=is_unchanged,
+        former_path=former_path,
+        left_count=left_count,
     )
+
+
+def _keep_former(settings: Settings, content: bytes) -> Path:
+    path = settings.home / "cgeval" / "former" / f"{hashlib.sha256(content).hexdigest()[:12]}.csv"
+    path.parent.mkdir(exist_ok=True)
+    with writing_whole(path) as draft:
+        draft.write_bytes(content)
+    return path
 
 
 def read_questions(settings: Settings) -> pl.DataFrame:

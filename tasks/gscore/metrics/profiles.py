@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 
 BLEU_WEIGHT = 0.2
 ROUGE_WEIGHT = 0.25
@@ -89,7 +89,9 @@ def parse_profile(profile: str | Profile) -> Profile:
     if isinstance(profile, Profile):
         return profile
     if profile not in PROFILES:
-        raise UsageError(f"There is no Gscore profile {profile!r}. Use one of: {', '.join(PROFILES)}.")
+        raise UsageError(
+            f"There is no Gscore profile {profile!r}.{suggest(profile, PROFILES)} Use one of: {', '.join(PROFILES)}."
+        )
     return PROFILES[profile]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schemas import patterns as re
+from schemas.counting import say_count
 
 # What stands in the text for a formula object and for a picture: what they show is lost, that they were there is not.
 FORMULA = "[formula]"
@@ -160,7 +161,7 @@ class Extraction:
     def leave_unread(self, kinds: Iterable[str]) -> None:
         """Say of how many questions of each type nothing was read."""
         for kind, count in sorted(Counter(kinds).items()):
-            self.warnings.append(f"{count} questions of the type {kind!r} were not read.")
+            self.warnings.append(f"{say_count(count, 'question')} of the type {kind!r} not read.")
 
     def add_picture(self, picture: FoundPicture) -> str:
         """Keep a picture; returns the mark that stands for it in the text."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 import polars as pl
 
-from schemas.errors import BudgetError, UsageError
+from schemas.errors import BudgetError, UsageError, suggest
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
@@ -66,7 +66,8 @@ def draw_anchors(
     """
     run = lake.read("edition_run", {"run_id": run_id})
     if run.is_empty():
-        raise UsageError(f"There is no run {run_id!r} in the lake. `proctor status` lists the runs.")
+        near = suggest(run_id, lake.read("landed_runs")["run_id"])
+        raise UsageError(f"There is no run {run_id!r} in the lake.{near} `proctor status` lists the runs.")
     month = str(run["month"][0])
     known = lake.read("anchor_sets").filter(pl.col("anchor_set") == name)
     if not known.is_empty():

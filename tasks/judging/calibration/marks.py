@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.statistics import Floats
 from tasks.statistics.agreement import (
     WEIGHTINGS,
@@ -52,7 +52,9 @@ def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
     """Two columns of a file that `read_table` reads as numbers; UsageError where they are none."""
     frame = read_table(path)
     if missing := [name for name in (first, second) if name not in frame.columns]:
-        raise UsageError(f"{path.name} has no column {missing[0]!r}; it has {', '.join(frame.columns)}.")
+        raise UsageError(
+            f"{path.name} has no column {missing[0]!r}.{suggest(missing[0], frame.columns)} It has {', '.join(frame.columns)}."
+        )
     try:
         return frame.select(first=pl.col(first).cast(pl.Float64), second=pl.col(second).cast(pl.Float64))
     except pl.exceptions.PolarsError:

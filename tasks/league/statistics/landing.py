@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.tables import get_table
 from schemas.vocabulary import LEAGUE_RUN_TYPES
 from tasks.league.statistics.tables import TABLES, StatisticsRequest, compute_statistics
@@ -107,4 +107,4 @@ def _read_league(lake: Lake, league_id: str) -> dict[str, Any]:
         return found.row(0, named=True)
     known = lake.read("leagues_known")["league_id"].to_list()
     there = f"There are {', '.join(known)}." if known else "There is none yet."
-    raise UsageError(f"There is no league {league_id!r}. {there}")
+    raise UsageError(f"There is no league {league_id!r}.{suggest(league_id, known)} {there}")

@@ -191,7 +191,7 @@ def read_registry_rows(path: Path) -> Iterator[StageRow]:
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
         content = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         content = None
     if not isinstance(content, dict):
         yield ("file",), (text,)

@@ -11,13 +11,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from schemas.errors import RegistryError
+from schemas.errors import RegistryError, suggest
 from schemas.organisations import normalise_organisation
 
 BATCH_FIELDS = ("window", "price_share", "most_requests", "most_mb", "least_requests")
@@ -111,7 +110,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark else ""
         raise RegistryError(f"{path}{line}: {error.problem or 'not YAML'}. Correct the file.") from None
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         raise RegistryError(f"{path} is not YAML. Correct the file.") from None
     if not isinstance(content, dict):
         raise RegistryError(
@@ -154,7 +153,8 @@ def check_names(place: EntryPlace, entry: Mapping[str, Any], known: Sequence[str
     """Pass when every field of the entry is known."""
     for name in entry:
         if name not in known:
-            raise place.error(str(name), "unknown field", f"The fields are {', '.join(known)}")
+            near = suggest(str(name), known)
+            raise place.error(str(name), "unknown field", f"{near} The fields are {', '.join(known)}".strip())
 
 
 def read_text(
@@ -239,14 +239,11 @@ def parse_organisations(path: Path, content: Mapping[str, Any], owners: Mapping[
                 )
     for model, owner in owners.items():
         if normalise_organisation(owner) not in meant:
-            near = get_close_matches(
-                owner, [*names, *(one for other in names.values() for one in other)], n=1
-            )
-            hint = f"The nearest is {near[0]!r}; correct the name" if near else "Correct the name"
+            near = suggest(owner, [*names, *(one for other in names.values() for one in other)])
             raise EntryPlace(path, "model", model).error(
                 "organisation",
                 f"{owner!r} is not among the organisations ({', '.join(names)})",
-                f"{hint}, or add it to the section `organisations`",
+                f"{near} Correct the name, or add it to the section `organisations`".strip(),
             )
     return Organisations(names, True, meant)
 

@@ -293,7 +293,7 @@ def read_registry(path: Path) -> Registry:
     content = read_yaml(path)
     if unknown := [str(name) for name in content if name not in SECTIONS]:
         raise RegistryError(
-            f"{path}: unknown section {unknown[0]!r}; the sections are {', '.join(f'`{name}`' for name in SECTIONS)}."
+            f"{path}: unknown section {unknown[0]!r}.{suggest(unknown[0], SECTIONS)} The sections are {', '.join(f'`{name}`' for name in SECTIONS)}."
         )
     providers = read_section(path, content, "providers")
     entries = read_section(path, content, "models")
@@ -412,7 +412,7 @@ def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
         raise place.error(
             "api",
             f"{api!r} is unknown",
-            f"Use one of {', '.join(PROVIDERS.own)}, or install the package that brings it (docs/extending.md)",
+            f"{suggest(api, PROVIDERS.own)} Use one of {', '.join(PROVIDERS.own)}, or install the package that brings it (docs/extending.md)".strip(),
         )
     variable = read_text(place, entry, "key_variable")
     if variable is not None and not variable.replace("_", "a").isalnum():

@@ -186,7 +186,9 @@ def _name_places(settings: Settings) -> dict[str, Path]:
         "models.yaml": settings.registry_path,
         "disciplines.yaml": settings.disciplines_path,
         # What people were asked to score, and the places of the questions by which their scores are known.
-        **{name: settings.home / name for name in ("cgeval/questions.csv", "cgeval/samples")},
+        **{
+            name: settings.home / name for name in ("cgeval/questions.csv", "cgeval/former", "cgeval/samples")
+        },
     }
 
 

@@ -95,7 +95,7 @@ def _parse(name: str, text: bytes) -> list[dict[str, Any]]:
     """The records of a file: one, a list, or the `vulns` of OSV's own answers."""
     try:
         whole = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"{name} is no JSON: load the advisories again.") from None
     if isinstance(whole, dict) and isinstance(whole.get("vulns"), list):
         whole = whole["vulns"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from schemas.counting import say_count
 from schemas.settings import Settings
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log, iter_kept_heads
@@ -114,7 +115,7 @@ def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
 
 def describe_unproved(ledger: Ledger, side: str, count: int) -> Gap:
     """What unproved commits can have held: their file's tables, sessions that were open."""
-    commits = "1 commit" if count == 1 else f"{count} commits"
+    commits = say_count(count, "commit")
     with ledger.read() as connection:
         if side == "ledger":
             runs = sittings.list_open_runs(connection)

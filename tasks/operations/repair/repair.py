@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.asked_secrets import AskedSecret
+from schemas.counting import say_count
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.operations.repair.evidence import Gap, describe_unproved, find_held, find_missing
@@ -298,7 +299,7 @@ def _count_snapshots(found: Repair, landings: Sequence[LostLanding], lost: int) 
     unknown = lost - len({one.landed_at for one in landings})
     if unknown > 0:
         found.unproved.append(
-            f"{'1 snapshot' if unknown == 1 else f'{unknown} snapshots'} of the catalog cannot be proved: a compaction, a change of views, an erasure (proctor erase --again "
+            f"{say_count(unknown, 'snapshot')} of the catalog cannot be proved: a compaction, a change of views, an erasure (proctor erase --again "
             "does it again), or a landing whose files are gone: what the ledger holds is landed again, documents and questions by "
             "proctor ingest of the same papers, editions by proctor publish"
         )

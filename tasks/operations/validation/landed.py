@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.table import Table
 from schemas.tables import TABLES
 from warehouse.lake import Lake
@@ -69,7 +69,8 @@ def validate_landed(
 def select_tables(table: str, month: str) -> Sequence[Table]:
     """The tables that are validated; an empty name means all, an empty month all months."""
     if table and table not in TABLES:
-        raise UsageError(f"There is no table {table!r}; the tables are {', '.join(TABLES)}.")
+        listed = f" The tables are {', '.join(TABLES)}."
+        raise UsageError(f"There is no table {table!r}.{suggest(table, TABLES) or listed}")
     named = [TABLES[table]] if table else list(TABLES.values())
     if not month:
         return named

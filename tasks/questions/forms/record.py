@@ -122,6 +122,8 @@ def parse_records(text: str) -> tuple[list[QuestionRecord], list[str]]:
             records.append(_parse_record(json.loads(line)))
         except json.JSONDecodeError as error:
             faults.append(f"line {number}: no JSON object (position {error.pos})")
+        except RecursionError:
+            faults.append(f"line {number}: no JSON object (nested too deeply)")
         except ValueError as error:
             faults.append(f"line {number}: {error}")
     return records, faults

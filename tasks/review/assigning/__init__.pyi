@@ -25,6 +25,9 @@ from .assignment import assign_batch as assign_batch
 # What was assigned, and what was left out and waits. `batch_id` is null when every question is in several batches already.
 from .assignment import AssignmentSummary as AssignmentSummary
 
+# A question that is doubted and not given out, as review has it or had it.
+from .assignment import ReadBefore as ReadBefore
+
 # What else holds of a batch that is assigned.
 from .assignment import AssignmentTerms as AssignmentTerms
 

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from schemas import patterns as re
+from schemas.counting import say_count
 from schemas.errors import GateError, UsageError
 from schemas.ledger.review import ReviewBatch, ReviewMessage
 from schemas.settings import Settings
@@ -38,8 +39,32 @@ _MOST_NAME_BYTES = 80
 
 
 @dataclass(frozen=True)
+class ReadBefore:
+    """A question that is doubted and not given out, as review has it or had it.
+
+    Attributes:
+        question_uuid, batch_id: the question, and the latest batch with it.
+        state: `open`; `closed` until what was decided has landed; `settled` for the same reason.
+        decision_count: how many of its `assignment_count` reviews are in.
+        due_at: when the batch is due.
+        is_added: whether the reason was added to what the annotators of an open batch read; False where it stood there.
+    """
+
+    question_uuid: str
+    batch_id: str
+    state: Literal["open", "closed", "settled"]
+    decision_count: int
+    assignment_count: int
+    due_at: str
+    is_added: bool
+
+
+@dataclass(frozen=True)
 class AssignmentSummary:
-    """What was assigned, and what waits; `batch_id` null where all is in several batches."""
+    """What was assigned, what waits, and what doubted questions are not given out again.
+
+    `batch_id` is null where all is in several batches.
+    """
 
     batch_id: str | None
     is_new: bool
@@ -50,6 +75,7 @@ class AssignmentSummary:
     loads: Mapping[str, int] = field(default_factory=dict)
     left_out: Sequence[LeftOut] = ()
     gold_count: int = 0
+    read_before: Sequence[ReadBefore] = ()
 
 
 @dataclass(frozen=True)
@@ -116,8 +142,15 @@ def assign_batch(
             )
         taken = _read_taken(connection, first["question_uuid"].to_list(), terms)
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
+        before = [
+            one
+            for name in sorted(set(taken.values()) if terms.reason else ())
+            for one in _add_reason(
+                connection, name, {uuid for uuid in taken if taken[uuid] == name}, terms, now
+            )
+        ]
         if fresh.is_empty():
-            return _summarise_existing(connection, set(taken.values()), first.height)
+            return _summarise_existing(connection, set(taken.values()), first.height, before)
         if batch_id is not None and not (
             _NAME.fullmatch(batch_id) and len(batch_id.encode()) <= _MOST_NAME_BYTES
         ):
@@ -148,7 +181,14 @@ def assign_batch(
             raise GateError(_explain_left_out(plan.left_out, settings))
         if not plan.annotators:
             return AssignmentSummary(
-                None, False, 0, 0, first.height - fresh.height, None, left_out=plan.left_out
+                None,
+                False,
+                0,
+                0,
+                first.height - fresh.height,
+                None,
+                left_out=plan.left_out,
+                read_before=before,
             )
         chosen = fresh.filter(pl.col("question_uuid").is_in(list(plan.annotators))).sort("question_uuid")
         name = batch_id or _find_free_name(connection, compute_batch_id(chosen, now))
@@ -181,19 +221,8 @@ def assign_batch(
             close_units(connection, stage, [(name,)])
         places = _place(questions, chosen, planted)
         _write_assignments(connection, name, plan.annotators, planted, places, now, due)
-        if terms.reason:
-            for uuid in chosen["question_uuid"]:
-                said = ReviewMessage(
-                    batch_id=name,
-                    question_uuid=uuid,
-                    number=1,
-                    annotator=None,
-                    author=_COMMAND,
-                    is_coordinator=True,
-                    message=terms.reason,
-                    written_at=now,
-                )
-                messages.insert_message(connection, said)
+        for uuid in chosen["question_uuid"] if terms.reason else ():
+            _write_reason(connection, name, uuid, 1, terms.reason, now)
     return AssignmentSummary(
         batch_id=name,
         is_new=True,
@@ -204,6 +233,7 @@ def assign_batch(
         loads=dict(sorted(loads.items())),
         left_out=plan.left_out,
         gold_count=len(planted),
+        read_before=before,
     )
 
 
@@ -222,7 +252,7 @@ def compute_due(now: str, days: int) -> str:
 
 def _explain_left_out(left_out: Sequence[LeftOut], settings: Settings) -> str:
     reasons = "; ".join(
-        f"{one.discipline}: {one.question_count:,} questions, {one.reason}" for one in left_out
+        f"{one.discipline}: {say_count(one.question_count, 'question')}, {one.reason}" for one in left_out
     )
     return (
         f"Questions without a place, with {settings.review_count} reviews per question: {reasons}. Add annotators or "
@@ -314,7 +344,7 @@ def _read_taken(
         known = {
             one.question_uuid
             for one in messages.read_messages(connection, batch.batch_id, uuids)
-            if one.number == 1 and one.message == terms.reason
+            if (one.author, one.message) == (_COMMAND, terms.reason)
         }
         for outcome in compute_outcomes(items, decisions, batch.review_count):
             uuid = outcome.item.question_uuid
@@ -322,6 +352,52 @@ def _read_taken(
             if not outcome.is_settled or is_new:
                 del taken[uuid]
     return taken
+
+
+def _add_reason(
+    connection: Connection, batch_id: str, question_uuids: Collection[str], terms: AssignmentTerms, now: str
+) -> list[ReadBefore]:
+    """How far a batch is with each of these; in an open one the reason is a message more."""
+    batch = read_batch(connection, batch_id, lock=True)
+    state: Literal["open", "closed", "settled"] = "open"
+    if batch.is_closed:
+        state = "settled" if batch_id in terms.landed else "closed"
+    given = Counter(
+        one.question_uuid
+        for one in read_assignments(connection, batch_id, role="reviewer", question_uuids=question_uuids)
+    )
+    decided = Counter(
+        one.question_uuid
+        for one in read_decisions(connection, batch_id, question_uuids=question_uuids)
+        if not one.is_adjudication
+    )
+    said: dict[str, list[ReviewMessage]] = {uuid: [] for uuid in sorted(question_uuids)}
+    for one in messages.read_messages(connection, batch_id, question_uuids):
+        said[one.question_uuid].append(one)
+    found = []
+    for uuid, there in said.items():
+        is_known = any((one.author, one.message) == (_COMMAND, terms.reason) for one in there)
+        is_added = state == "open" and not is_known
+        if is_added:
+            _write_reason(connection, batch_id, uuid, len(there) + 1, terms.reason, now)
+        found.append(ReadBefore(uuid, batch_id, state, decided[uuid], given[uuid], batch.due_at, is_added))
+    return found
+
+
+def _write_reason(
+    connection: Connection, batch_id: str, question_uuid: str, number: int, reason: str, now: str
+) -> None:
+    said = ReviewMessage(
+        batch_id=batch_id,
+        question_uuid=question_uuid,
+        number=number,
+        annotator=None,
+        author=_COMMAND,
+        is_coordinator=True,
+        message=reason,
+        written_at=now,
+    )
+    messages.insert_message(connection, said)
 
 
 def _find_free_name(connection: Connection, name: str) -> str:
@@ -335,7 +411,7 @@ def _find_free_name(connection: Connection, name: str) -> str:
 
 
 def _summarise_existing(
-    connection: Connection, batch_ids: set[str], question_count: int
+    connection: Connection, batch_ids: set[str], question_count: int, before: Sequence[ReadBefore]
 ) -> AssignmentSummary:
     name = next(iter(batch_ids)) if len(batch_ids) == 1 else None
     assignments = [] if name is None else read_assignments(connection, name, role="reviewer")
@@ -347,4 +423,5 @@ def _summarise_existing(
         already_assigned_count=question_count,
         due_at=None if name is None else read_batch(connection, name).due_at,
         loads=dict(sorted(Counter(one.annotator for one in assignments).items())),
+        read_before=before,
     )

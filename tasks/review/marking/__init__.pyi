@@ -7,6 +7,9 @@ from .sheets import MarkSheet as MarkSheet
 # The key of a row: it does not tell whose it is.
 from .sheets import compute_key as compute_key
 
+# Whether a spreadsheet program makes a formula of the text where somebody edits its cell.
+from .sheets import begins_formula as begins_formula
+
 # The text without characters that a workbook cannot hold.
 from .sheets import clean_text as clean_text
 

@@ -123,6 +123,8 @@ def _fill_sheet(page: Worksheet, sheet: MarkSheet, rows: Sequence[Sequence[str |
             cell = page.cell(number, column)
             cell.value = fit_cell(text or "", " […]")
             cell.data_type = "s"  # a text that begins with "=" is a text, not a formula
+            # Nor does it become one where somebody edits the cell.
+            cell.quotePrefix = begins_formula(text or "")
             cell.alignment = Alignment(wrap_text=True, vertical="top")
     letters = [chr(ord("A") + place) for place in range(len(sheet.headers))]
     for letter, width in zip(letters, sheet.widths, strict=True):
@@ -133,6 +135,11 @@ def _fill_sheet(page: Worksheet, sheet: MarkSheet, rows: Sequence[Sequence[str |
     check = DataValidation(type="list", formula1=f'"{",".join(sheet.marks)}"', allow_blank=True)
     page.add_data_validation(check)
     check.add(f"{letters[sheet.mark]}2:{letters[sheet.mark]}{max(2, len(rows) + 1)}")
+
+
+def begins_formula(text: str) -> bool:
+    """Whether a spreadsheet program makes a formula of the text where somebody edits its cell."""
+    return text.startswith(("=", "+", "-", "@"))
 
 
 def clean_text(text: str) -> str:

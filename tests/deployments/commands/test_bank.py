@@ -147,4 +147,4 @@ def test_offered_answers_that_are_numbers_are_compared_as_they_are_written(tmp_p
 def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question\nOne?\n")
     done = invoke(None, "dedupe", "check", str(tmp_path / "q.csv"), "--text", "stem")
-    assert (done.exit_code, "the columns are question" in done.stderr) == (2, True)
+    assert (done.exit_code, "The columns are question" in done.stderr) == (2, True)

@@ -117,13 +117,36 @@ def test_what_annotators_decide_is_the_next_version_of_the_bank(
             assert read_bank(home.parent / name) == [(1, "C", 1), (1, "false", 3), (1, "true", 1)]
 
 
+def test_a_further_reason_for_a_question_in_an_open_batch_is_added_to_what_its_annotators_read(
+    home: Path,
+) -> None:
+    batch = run_json(home, *ASSIGN)["batch_id"]
+    first, second = fill(home, STANDS)
+    run_json(home, "review", "import", "--no-continue", first)
+    Path(second).unlink()
+    other = (*ASSIGN[:-1], "B after all.")
+    said = f"{UUID} is in open batch {batch}"
+    added, again = invoke(home, *other), invoke(home, *other)
+    assert said in added.stdout and "with 1 of 2 decisions: the reason was added" in added.stdout
+    assert said in again.stdout and "its annotators know the reason" in again.stdout
+    assert "its annotators know the reason" in invoke(home, *ASSIGN).stdout
+    paths = fill(home, STANDS)
+    shown = str(list(load_workbook(paths[-1]).worksheets[0].values))
+    assert "The source says D." in shown and shown.count("B after all.") == 1
+    run_json(home, "review", "import", *paths)
+    assert run_json(home, "bank", "show", UUID)["reviews"][-1]["doubt"] == "The source says D.\nB after all."
+    for reason in ("The source says D.", "B after all."):
+        done = run_json(home, *ASSIGN[:-1], reason)
+        assert [(one["state"], one["is_added"]) for one in done["read_before"]] == [("settled", False)]
+
+
 def test_what_is_closed_and_has_not_landed_is_not_asked_again_and_lands(home: Path) -> None:
     batch = run_json(home, *ASSIGN)["batch_id"]
     run_json(home, "review", "import", "--no-continue", *fill(home, KEY))
     with open_ledger(Settings(home=home).ledger_address) as ledger:
         close_batch(ledger, batch, "2027-01-01T00:00:00.000000+00:00")
     other = (*ASSIGN[:-1], "Something else.")
-    assert run_json(home, *other)["is_new"] is False
+    assert "is closed and has not landed: the reason was not kept" in invoke(home, *other).stdout
     assert read_bank(home)[0] == (1, "C", 1)
     run_json(home, "dedupe", "run", "--no-server")
     assert read_bank(home)[0] == (2, "D", 1)

@@ -65,6 +65,17 @@ def check(done: Result, code: int, *says: str) -> None:
         (("sql", "leaderbord"), "There is no query 'leaderbord'. Did you mean 'leaderboard'?"),
         (("sql", "STANDINGS"), "There is no query 'STANDINGS'. Did you mean 'standings'?"),
         (("models", "check", "sim-exmaple"), "Did you mean 'sim-example'?"),
+        (("validate", "--table", "respnses"), "There is no table 'respnses'. Did you mean 'responses'?"),
+        (("runs", "start", "monthy"), "There is no deployment 'monthy'. Did you mean 'monthly'?"),
+        (("settings", "set", "set_sze", "3"), "There is no setting 'set_sze'. Did you mean 'set_size'?"),
+        (("augment", "--methods", "paraphrases"), "Did you mean 'paraphrase'?"),
+        (("bank", "export", "x", "--format", "jsnl"), "Did you mean 'jsonl'?"),
+        (
+            ("gscore", __file__, "--profile", "cgeval-papre"),
+            "Did you mean 'cgeval-paper'?",
+        ),
+        (("documents", "list", "--status", "hld"), "--status 'hld' is unknown. Did you mean 'held'?"),
+        (("attach", "pyhton"), "Did you mean 'python'?"),
         (("league", "season", "--language", "fr"), "--language 'fr' is unknown. Use one of"),
         (("exam", "user", "add", "zhao", "--role", "anotator"), "Did you mean 'annotator'?"),
         (

@@ -85,9 +85,9 @@ def test_a_new_file_is_made_and_holds_at_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("set_sise", "3", "Is 'set_size' meant?"),
+        ("set_sise", "3", "Did you mean 'set_size'?"),
         ("set_size", "many", "valid integer"),
-        ("disciplines", "Histry", "is 'History' meant? Correct it"),
+        ("disciplines", "Histry", "Did you mean 'History'? Correct it"),
         ("prompt_styles", "zero_shot, two_shot", "there is no 'two_shot'"),
         ("ledger_url", "postgresql://me:secret@host/db", "PROCTOR_LEDGER_URL"),
     ],

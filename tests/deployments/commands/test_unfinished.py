@@ -59,7 +59,7 @@ def test_a_run_is_closed_as_it_stands_and_says_what_that_leaves(home: Path) -> N
     }
     done = run("exam", "close", plan.run_id, "--reason", "a rehearsal")
     assert done.exit_code == 0
-    assert "Closed 1 sessions; 6 questions are unanswered and count 0" in done.stdout
+    assert "Closed 1 session; unanswered, with 0 points: 6 questions" in done.stdout
     assert f"Run {plan.run_id} is closed." in done.stdout
     shown = run_json("exam", "sessions", "--run", plan.run_id)
     assert sorted(row["close_reason"] for row in shown) == ["a rehearsal", "gone"]

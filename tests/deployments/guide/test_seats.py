@@ -136,7 +136,7 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
     assert "own-1 is a model there, and owns none. Name whose models they are." in told
     assert "own-1 is named twice. Name each once." in told
     # A name that the address does not list is noticed before it is written.
-    assert "The address does not list own-tow. Did you mean own-2?" in told
+    assert "The address does not list own-tow. Did you mean 'own-2'?" in told
     assert (
         "Candidates, by their names there, with commas; the first is the reference",
         "own-1, own-tow",

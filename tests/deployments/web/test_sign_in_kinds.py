@@ -516,7 +516,10 @@ def test_nobody_is_sent_where_others_could_read_what_is_sent(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"sign_in": ("pasword",)}, "There is no kind of sign-in 'pasword'; there are openid, password"),
+        (
+            {"sign_in": ("pasword",)},
+            "There is no kind of sign-in 'pasword'. Did you mean 'password'\\? There are openid, password",
+        ),
         (
             {"sign_in_options": {"portal": {"url": "x"}}},
             "has options of portal, which `sign_in` does not offer",

@@ -233,7 +233,7 @@ def test_the_texts_may_stand_in_columns_of_other_names(tmp_path: Path) -> None:
         (
             "pairs.csv",
             b"reference,answer\na,b\n",
-            "no column 'response'; it has reference, answer. Rename the columns that hold",
+            "no column 'response'. It has reference, answer. Rename the columns that hold",
         ),
         ("pairs.csv", "reference,response\n甲,乙\n".encode("gbk"), "must be UTF-8"),
         ("pairs.csv", b"reference,response,reference\na,b,c\n", "several columns named reference"),

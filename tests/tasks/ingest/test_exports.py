@@ -59,7 +59,7 @@ def test_a_moodle_question_bank_gives_its_questions_and_names_what_it_does_not_r
         ("multiple_choice", "mill wheel", ["water", "wind"], ["A"]),
         ("multiple_choice", "sail of a mill", ["water", "wind"], ["B"]),
     ]
-    assert read_landed(path)["document"]["warnings"] == ["1 questions of the type 'ddmarker' were not read."]
+    assert read_landed(path)["document"]["warnings"] == ["1 question of the type 'ddmarker' not read."]
 
 
 def test_a_side_to_be_matched_that_has_no_match_has_no_answer(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_blackboard_file_is_read_by_its_types(tmp_path: Path) -> None:
         ("multiple_choice", "mill wheel", ["water", "wind"], ["A"]),
         ("multiple_choice", "sail", ["water", "wind"], ["B"]),
     ]
-    assert read_landed(path)["document"]["warnings"] == ["1 questions of the type 'ORD' were not read."]
+    assert read_landed(path)["document"]["warnings"] == ["1 question of the type 'ORD' not read."]
     # with a header the same words are a table of another kind
     table = write(
         tmp_path, "bank.txt", "Type\tQuestion\tA\tB\tAnswer\n" + "MC\tWho sails?\tA miller\tA skipper\tB\n"

@@ -303,6 +303,7 @@ def fill(path: Path, given: Mapping[int, tuple[bool | float | str | None, str]])
     sheet = workbook["answers"]
     assert sheet["D2"].value == "=正确。"
     assert sheet["D2"].data_type == "s", "a response is never a formula"
+    assert sheet["D2"].quotePrefix and not sheet["A2"].quotePrefix, "nor where its cell is edited"
     for row, (stars, reason) in given.items():
         sheet.cell(row, 5).value = stars
         sheet.cell(row, 6).value = reason

@@ -322,7 +322,7 @@ def test_registered_organisations_have_other_names(tmp_path: Path) -> None:
     [
         (
             "organisations:\n  Labs:\n  Bureau:\n",
-            r"'lab-1', field `organisation`: 'Lab' is not among.*nearest is 'Labs'",
+            r"'lab-1', field `organisation`: 'Lab' is not among.*Did you mean 'Labs'",
         ),
         ("organisations:\n  Lab:\n  Bureau: {aliases: [lab]}\n", "'lab' is a name of 'Lab', too"),
         ("organisations:\n  Lab: {alias: [x]}\n", "field `alias`: unknown field"),

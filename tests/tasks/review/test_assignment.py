@@ -194,7 +194,7 @@ def test_an_undecided_question_may_be_assigned_again_to_others_once_its_batch_is
     assert (uuids[0], "chen") not in read_pairs(ledger, "second")
     close_batch(ledger, "second", "2027-04-01T00:00:00.000000+00:00")
     with pytest.raises(
-        GateError, match=r"Engineering \(read before by chen\): 1 questions, 1 of 2 annotators \(dai\)"
+        GateError, match=r"Engineering \(read before by chen\): 1 question, 1 of 2 annotators \(dai\)"
     ):
         assign_batch(
             ledger, "third", frame, people, settings, NOW, AssignmentTerms(again=True, all_or_nothing=True)

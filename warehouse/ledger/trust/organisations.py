@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Final
 
 from sqlalchemy import Connection, select, update
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.ledger.trust import Organisation
 from schemas.organisations import normalise_organisation
 from warehouse.ledger.engine.inserting import insert_into
@@ -113,11 +112,9 @@ def find_organisation(connection: Connection, name: str) -> str:
         found = known.get(make_key(name, is_simulated=is_simulated))
         if found is not None:
             return found.same_as or found.organisation
-    names = {entry.name for entry in known.values()}
-    near = get_close_matches(name, sorted(names), n=1, cutoff=0.5)
-    hint = f"The nearest is {near[0]!r}; correct the name, or register" if near else "Register"
+    near = suggest(name, sorted({entry.name for entry in known.values()}))
     raise UsageError(
-        f"Organisation {name!r} is not registered. {hint} it: name it in the model registry and run "
+        f"Organisation {name!r} is not registered.{near} A new one is named in the model registry, and registered with "
         "`proctor organisations --register`."
     )
 

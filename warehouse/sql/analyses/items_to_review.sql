@@ -5,14 +5,7 @@
 -- A null month is the latest that was published.
 -- Shown: question_uuid, discipline, difficulty, discrimination, fit, answer_count
 -- No rows: no question of a published month has answers that fit so badly; it takes answers of some dozens of candidates before one shows.
-WITH corrected AS (
-    SELECT question_uuid, arg_min(from_version, (-revision, from_version)) AS since_version
-    FROM bank_contents
-    GROUP BY question_uuid
-    HAVING min(revision) < max(revision)
-),
-
-items AS (
+WITH items AS (
     SELECT i.*, e.bank_version
     FROM edition_items AS i
     JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
@@ -38,6 +31,6 @@ SELECT
     first_month,
     is_simulated
 FROM items
-LEFT JOIN corrected USING (question_uuid)
-WHERE is_misfit AND bank_version >= coalesce(since_version, 0)
+ANTI JOIN question_corrections AS c ON c.question_uuid = items.question_uuid AND items.bank_version < c.since_version
+WHERE is_misfit
 ORDER BY fit DESC, question_uuid

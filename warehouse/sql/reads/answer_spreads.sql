@@ -31,7 +31,8 @@ marks AS (
 deviations AS (
     SELECT
         *,
-        total / repeats - avg(total / repeats) OVER (PARTITION BY model, prompt_style, discipline) AS deviation,
+        total / repeats
+            - avg(total / repeats ORDER BY total / repeats) OVER (PARTITION BY model, prompt_style, discipline) AS deviation,
         CASE WHEN repeats > 1 THEN (squares - total ** 2 / repeats) / (repeats - 1) END AS repeat_variance
     FROM marks
 ),
@@ -44,10 +45,10 @@ clusters AS (
         prompt_style,
         discipline,
         count(*) AS size,
-        sum(deviation) AS deviation,
-        sum(deviation ** 2) AS squares,
-        sum(1 / repeats) AS inverse_repeats,
-        sum(repeat_variance) AS repeat_variance,
+        sum(deviation ORDER BY deviation) AS deviation,
+        sum(deviation ** 2 ORDER BY deviation ** 2) AS squares,
+        sum(1 / repeats ORDER BY repeats) AS inverse_repeats,
+        sum(repeat_variance ORDER BY repeat_variance) AS repeat_variance,
         count(repeat_variance) AS repeated_count
     FROM deviations
     GROUP BY edition_id, bank_version, model, prompt_style, discipline, cluster
@@ -60,11 +61,11 @@ SELECT
     prompt_style,
     discipline,
     sum(size)::BIGINT AS question_count,
-    sum(squares) AS squares,
-    sum(size ** 2)::BIGINT AS cluster_squares,
-    sum(deviation ** 2) AS cluster_deviations,
-    sum(inverse_repeats) / sum(size) AS inverse_repeats,
-    sum(repeat_variance) / nullif(sum(repeated_count), 0) AS repeat_variance
+    sum(squares ORDER BY squares) AS squares,
+    sum(size * size)::BIGINT AS cluster_squares,
+    sum(deviation ** 2 ORDER BY deviation ** 2) AS cluster_deviations,
+    sum(inverse_repeats ORDER BY inverse_repeats) / sum(size) AS inverse_repeats,
+    sum(repeat_variance ORDER BY repeat_variance) / nullif(sum(repeated_count), 0) AS repeat_variance
 FROM clusters
 GROUP BY edition_id, bank_version, model, prompt_style, discipline
 ORDER BY model, prompt_style, discipline

@@ -7,11 +7,14 @@ WITH agreement AS (
     SELECT
         judge,
         split_part(prompt_version, '/', 1) AS prompt_wording,
-        -- DuckDB adds up in any order; the same calibration is to give the same number.
-        round(avg(kappa), 9) AS mean_kappa,
+        round(avg(kappa ORDER BY kappa), 9) AS mean_kappa,
         -- The lower end of the mean's interval, from those of kappas on different responses (Zou and Donner 2008); where one is not
         -- known, nothing is.
-        round(avg(kappa) - sqrt(sum(power(kappa - coalesce(kappa_low, -1), 2))) / count(*), 9) AS mean_kappa_low,
+        round(
+            avg(kappa ORDER BY kappa)
+            - sqrt(sum(power(kappa - coalesce(kappa_low, -1), 2) ORDER BY power(kappa - coalesce(kappa_low, -1), 2))) / count(*),
+            9
+        ) AS mean_kappa_low,
         sum(pair_count)::BIGINT AS rated_count
     FROM calibration
     WHERE weighting = 'none' AND kappa IS NOT NULL

@@ -2,14 +2,6 @@
 -- One row per edition, candidate and question, zero-shot, earliest edition first; the last revision of each run. What a question earned
 -- before it was corrected, up to the bank version that is asked for, is left out.
 -- Parameters: $disciplines, $month, $planned_at, $is_simulated, $bank_version
-WITH corrected AS (
-    SELECT question_uuid, arg_min(from_version, (-revision, from_version)) AS since_version
-    FROM bank_contents
-    WHERE from_version <= $bank_version
-    GROUP BY question_uuid
-    HAVING min(revision) < max(revision)
-)
-
 SELECT
     s.edition_id,
     s.month,
@@ -26,11 +18,11 @@ SELECT
     s.stars_3_count
 FROM edition_stars AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
-LEFT JOIN corrected ON corrected.question_uuid = s.question_uuid
+ANTI JOIN question_corrections AS c
+    ON c.question_uuid = s.question_uuid AND e.bank_version < c.since_version AND c.since_version <= $bank_version
 WHERE s.prompt_style = 'zero_shot'
     AND s.discipline IN (SELECT unnest($disciplines))
     AND s.month <= $month
     AND (e.month, e.planned_at) < ($month, $planned_at::TIMESTAMPTZ)
     AND s.is_simulated = $is_simulated
-    AND e.bank_version >= coalesce(corrected.since_version, 0)
 ORDER BY e.month, e.planned_at, s.edition_id, s.model, s.question_uuid

@@ -2,14 +2,6 @@
 -- One row per question that was published in any of them. What was estimated of a question before it was corrected, up to the bank
 -- version that is asked for, is of another question.
 -- Parameters: $question_uuids, $edition_ids, $bank_version
-WITH corrected AS (
-    SELECT question_uuid, arg_min(from_version, (-revision, from_version)) AS since_version
-    FROM bank_contents
-    WHERE question_uuid IN (SELECT unnest($question_uuids)) AND from_version <= $bank_version
-    GROUP BY question_uuid
-    HAVING min(revision) < max(revision)
-)
-
 SELECT
     i.question_uuid,
     i.edition_id,
@@ -20,9 +12,9 @@ SELECT
     i.error_correlation
 FROM edition_items AS i
 JOIN editions AS e ON e.edition_id = i.edition_id
-LEFT JOIN corrected ON corrected.question_uuid = i.question_uuid
+ANTI JOIN question_corrections AS c
+    ON c.question_uuid = i.question_uuid AND e.bank_version < c.since_version AND c.since_version <= $bank_version
 WHERE i.question_uuid IN (SELECT unnest($question_uuids))
     AND i.edition_id IN (SELECT unnest($edition_ids))
-    AND e.bank_version >= coalesce(corrected.since_version, 0)
 QUALIFY row_number() OVER (PARTITION BY i.question_uuid ORDER BY e.month DESC, e.planned_at DESC, e.revision DESC) = 1
 ORDER BY i.question_uuid

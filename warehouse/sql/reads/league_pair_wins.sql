@@ -17,7 +17,7 @@ WITH scored AS (
 SELECT
     one.answerer AS winner,
     other.answerer AS loser,
-    sum(if(one.score > other.score, 1.0, 0.5)::DOUBLE) AS win_count
+    sum(if(one.score > other.score, 2, 1)) / 2 AS win_count
 FROM scored AS one
 INNER JOIN scored AS other
     ON

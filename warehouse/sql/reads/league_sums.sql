@@ -5,7 +5,7 @@ SELECT
     domain,
     league_run,
     answerer,
-    sum(score) AS score_sum,
+    sum(score ORDER BY score) AS score_sum,
     count(score) AS evaluation_count
 FROM league_evaluations
 WHERE league_id = $league_id AND run_type = $run_type AND score IS NOT NULL

@@ -15,9 +15,9 @@ WITH first_drawn AS (
 SELECT
     i.edition_id,
     i.discipline,
-    avg(i.difficulty) AS difficulty_mean,
+    avg(i.difficulty ORDER BY i.difficulty) AS difficulty_mean,
     any_value(f.difficulty_sd) AS difficulty_sd,
-    avg(ln(i.discrimination)) AS discrimination_mean,
+    avg(ln(i.discrimination) ORDER BY i.discrimination) AS discrimination_mean,
     any_value(f.discrimination_sd) AS discrimination_sd,
     count(DISTINCT coalesce(i.passage, i.lineage_uuid)) AS drawn_count
 FROM edition_items AS i

@@ -76,9 +76,9 @@ def _parse(text: str, path: Path) -> list[Any]:
     try:
         whole = json.loads(text)
         return whole if isinstance(whole, list) else [whole]
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"{path} holds no JSON, neither whole nor line by line.") from None

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
-from schemas.errors import ExamError, UsageError
+from schemas.errors import ExamError, UsageError, suggest
 from schemas.settings import LONGEST_LIFE_S
 from tasks.exam.protocol.tokens.keys import FRESH_S, KeyFile, KeySet
 from warehouse.ledger.engine.statements import call_after_wait
@@ -103,7 +103,7 @@ def issue_token(
     wanted = frozenset(permissions)
     if unknown := wanted - _KNOWN:
         raise UsageError(
-            f"Permission {sorted(unknown)[0]!r} is unknown. Use some of {', '.join(sorted(_KNOWN))}."
+            f"Permission {sorted(unknown)[0]!r} is unknown.{suggest(sorted(unknown)[0], _KNOWN)} Use some of {', '.join(sorted(_KNOWN))}."
         )
     # Fractions of a second: a token asked for right after a new password must be told from those of before.
     issued_at = time.time() if now is None else now

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.table import MONTH_PATTERN
 from schemas.tables import get_table
 from tasks.judging.calibration.agreement import FIRST_OCCASION, LEAST_RATERS
@@ -56,7 +56,10 @@ def draw_calibration(
     earlier = lake.read("calibration_drawn", {"occasion": request.occasion})
     run = lake.read("edition_run", {"run_id": request.run_id})
     if run.is_empty():
-        raise UsageError(f"There is no run {request.run_id!r} in the lake. `proctor status` lists the runs.")
+        near = suggest(request.run_id, lake.read("landed_runs")["run_id"])
+        raise UsageError(
+            f"There is no run {request.run_id!r} in the lake.{near} `proctor status` lists the runs."
+        )
     month = str(run["month"][0])
     if not earlier["is_simulated"].is_in(run["is_simulated"].implode()).all():
         raise UsageError(

@@ -15,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from schemas.counting import say_count
 from schemas.errors import UsageError
 from schemas.ledger.review import GuidelineVersion
 from tasks.review.batch import list_open_batches, read_batch
@@ -35,7 +36,7 @@ from tasks.review.channels.workbook.parsing import parse_sheet
 from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.channels.workbook.sheet import Formats, add_lists, set_up_page, write_text
 from tasks.review.desk import WorkItem, list_people, read_work
-from tasks.review.marking import open_workbook
+from tasks.review.marking import begins_formula, open_workbook
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import guidelines
@@ -134,7 +135,7 @@ def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
     }
     if count := sum(known.get(one.question_uuid) != one for one in reading.decisions) + len(faulty):
         raise UsageError(
-            f"{path} holds {count} decisions that were not imported, and would be written over. Import them first: "
+            f"{path} holds {say_count(count, 'decision that was', 'decisions that were')} not imported, and would be written over. Import them first: "
             f"proctor review import {path.parent} (rows that it refuses are marked in a copy). Or move it away."
         )
 
@@ -240,8 +241,7 @@ def _write_question(
             if column.is_input:
                 value = inputs.get(column.name, "")
                 cell = formats.input if is_first else formats.card_continued
-                # Editing a cell whose text begins so would make a formula of it.
-                cell = formats.input_quoted if value[:1] in ("=", "+", "-", "@") else cell
+                cell = formats.input_quoted if begins_formula(value) else cell
                 write_text(sheet, at, places[column.name], value, cell)
         write_text(sheet, at, places["faults"], "", formats.fault)
         write_text(sheet, at, places["question_uuid"], row.one.item.question_uuid, formats.shown)

@@ -167,7 +167,7 @@ def test_words_have_the_order_that_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("units", "rater", "ratings", "message"),
     [
-        (["unit"], "who", ["stars"], "has no column 'stars'; it has unit, who, value"),
+        (["unit"], "who", ["stars"], "has no column 'stars'. It has unit, who, value"),
         (["who"], "who", ["value"], "A rated the unit 'A' twice"),
         (["unit"], None, ["value"], "Without --rater each rater has a column"),
         (["unit"], "who", ["value", "unit"], "give --rating once"),

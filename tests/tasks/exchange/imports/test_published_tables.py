@@ -97,6 +97,6 @@ def test_scores_that_have_no_candidate_of_ours_are_named_as_such(home: Path, tmp
     path.write_text("model,scored_on,score\nm,2026-01-01,1\n")
     run(home, "import", "external", str(path), "--benchmark", "a", "--source", "x")
     assert "No candidate of a published month" in invoke(home, "import", "correlation").stderr
-    assert "There is no benchmark 'b' among the published scores: a." in (
+    assert "There is no benchmark 'b' among the published scores. There are a." in (
         invoke(home, "import", "correlation", "--of", "b").stderr
     )

@@ -210,3 +210,19 @@ def test_questions_are_imported_once_as_they_are(settings: Settings, tmp_path: P
     with pytest.raises(UsageError, match="lacks the columns"):
         import_questions(settings, path)
     assert read_questions(settings).height == 52
+
+
+def test_a_file_that_another_one_replaces_is_kept_and_comes_back(settings: Settings, tmp_path: Path) -> None:
+    write_question_file(tmp_path / "whole.csv")
+    write_question_file(tmp_path / "part.csv", per_subject=3)
+    import_questions(settings, tmp_path / "whole.csv")
+    other = import_questions(settings, tmp_path / "part.csv")
+    former = other.former_path
+    assert former is not None and former.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert (other.left_count, read_questions(settings).height) == (
+        52 - other.question_count,
+        other.question_count,
+    )
+    back = import_questions(settings, former)
+    assert (back.left_count, read_questions(settings).height) == (0, 52)
+    assert import_questions(settings, former).former_path is None

@@ -57,7 +57,7 @@ def test_a_submission_with_missing_foreign_or_repeated_responses_is_refused(
     with pytest.raises(UsageError, match="2 of 3 questions have no response"):
         export_cgeval_submission(questions, some, out)
     with pytest.raises(
-        UsageError, match="1 questions have several responses and 0 responses belong to no question"
+        UsageError, match="1 question has several responses and 0 responses belong to no question"
     ):
         export_cgeval_submission(questions, pl.concat([some, some]), out)
     foreign = pl.DataFrame({"cgeval_id": ["x|y|0"], "response": ["a"]})

@@ -141,7 +141,7 @@ def test_what_is_written_is_read_back_with_material_steps_and_final_answer(tmp_p
     rows = frame(
         make_calculation("3 ohm", explanation='R = 6/2,\nso "3"', material="Ohm's law.", language="en"),
         make_calculation("R=6/2=3Ω", explanation="By the rule.", sub_discipline=None, language="zh", discipline="Law"),
-        make_calculation("2A", "40W", explanation="I=U/R, P=UI", language="zh", revision=3, discipline="Arts"),
+        make_calculation("2A", "40W", explanation="=U/R, P=UI", language="zh", revision=3, discipline="Arts"),
         make_calculation("3 ohm", pictures=[{"number": 1, "sha256": "0" * 64, "place": "stem"}], revision=2),
     )  # fmt: skip
     written = write_bank_questions(rows, questions, references)
@@ -150,6 +150,8 @@ def test_what_is_written_is_read_back_with_material_steps_and_final_answer(tmp_p
         1,
         0,
     )
+    # No spreadsheet runs it.
+    assert "'=U/R, P=UI" in references.read_text("utf-8")
     read = read_cgeval_questions(questions)
     assert read.select("category", "subject").rows() == [
         ("Engineering", "Computer Science"),
@@ -161,7 +163,7 @@ def test_what_is_written_is_read_back_with_material_steps_and_final_answer(tmp_p
     assert read_references(references, read).select("references", "reference_answers").rows() == [
         (['R = 6/2,\nso "3"'], ["3 ohm"]),
         (["R=6/2=3Ω"], ["3Ω"]),
-        (["I=U/R, P=UI"], ["2A,40W"]),
+        (["=U/R, P=UI"], ["2A,40W"]),
     ]
 
 

@@ -148,7 +148,7 @@ def test_a_question_that_was_taken_back_costs_only_its_own_row(ledger: Ledger, p
     fill(path, decision={2: "ok", 3: "ok"})
     with ledger.write() as connection:
         delete_work(connection, BatchedDocument("b1", (taken_back,), 0))
-    with pytest.raises(UsageError, match="holds 1 decisions that were not imported"):
+    with pytest.raises(UsageError, match="holds 1 decision that was not imported"):
         export_workbook(ledger, "b1", "chen", path)
     (refusal,) = record(ledger, read_workbooks(ledger, [path]), LATER).refusals
     assert "row 2, column C (DECISION): this question is not given to you any more" in refusal.message

@@ -141,7 +141,7 @@ def test_decisions_that_nobody_imported_are_not_written_over(ledger: Ledger, pat
 
 def test_a_decision_that_cannot_be_read_is_not_written_over_either(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "prhaps"})
-    with pytest.raises(UsageError, match="holds 1 decisions that were not imported"):
+    with pytest.raises(UsageError, match="holds 1 decision that was not imported"):
         export_workbook(ledger, "b1", "chen", path)
 
 
