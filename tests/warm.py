@@ -221,12 +221,12 @@ def _listen(
     if os.fork():
         listener.close()
         return
+    _end_with(owner, os.getpid())
     load()
     # What all share is not looked through, and so not copied, in every process; what a command makes is small.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
-    _end_with(owner, os.getpid())
     while True:
         client, _ = listener.accept()
         if os.fork() == 0:
@@ -238,12 +238,15 @@ def _listen(
 
 def _end_with(owner: int, server: int) -> None:
     """A child that ends the server when whoever it was started for is gone."""
+    # Ctrl-C reaches it as well as its owner, whom it has to outlive.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.fork() == 0:
         with contextlib.suppress(ProcessLookupError):
             select.select([os.pidfd_open(owner)], [], [])
         with contextlib.suppress(ProcessLookupError):
             os.kill(server, signal.SIGTERM)
         os._exit(0)
+    signal.signal(signal.SIGINT, before)
 
 
 def _serve(client: socket.socket, run: Callable[[list[str], dict[str, str], str], int]) -> None:
