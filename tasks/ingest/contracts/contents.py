@@ -310,14 +310,11 @@ def list_held(
     held: list[Piece] = [*unclaimed]
     starts: set[int] = set()
     titles: set[int] = set()
-    heading = {one.index for one in reading.stretches if one.is_question}
     for draft, _, numbered, is_sure in _find_held(reading):
         numbered = numbered if is_sure else []
         held += numbered
         opening = reading.find_line(draft.start)
         own, first = opening.label, numbered[0].label if numbered else None
-        if not numbered and draft.section in heading:
-            continue  # it stays the heading that it is
         runs_on = own is not None and first is not None and first.value > 1 and form_of(first) != form_of(own)
         (titles if runs_on else starts).add(opening.start)
     pieces = [*held, *(piece for piece in reading.pieces if held and piece.start in starts)]

@@ -77,7 +77,7 @@ def keep_claimed(reading: Reading, found: ContractCheck) -> None:
 
 
 def keep_passages(reading: Reading, found: ContractCheck) -> None:
-    """No passage above questions holds a list of options: what offers them is a question by itself.
+    """No passage above questions holds a list of options: what offers them is a question.
 
     `… corresponding to:` names a list of the passage.
     """
@@ -155,7 +155,7 @@ def _asking(pieces: Sequence[Piece]) -> str:
 
 
 class Unclaimed(NamedTuple):
-    """What nothing claims of a text: its numbered lines, all its lines by place, and its characters.
+    """What nothing claims of a text: its numbered lines, all by their places, its characters.
 
     `told` are the places of those whose words stand in a passage, an option or an answer; `total` are all characters of the text.
     """
@@ -221,13 +221,14 @@ def find_unclaimed(reading: Reading) -> Unclaimed:
 
 
 # a first option, whatever closes its letter, and how many lines a list of them has at most
-_FIRST, _MOST_LINES = re.compile(r"\s*[（(\[]?[Aa](?![A-Za-z])"), 14
+_FIRST, _MOST_LINES = re.compile(r"\s*[（(\[]?A(?=\s*[)）\].．、:：]|\s+[^\sa-z])"), 14
 
 
 def _list_offers(left: Unclaimed) -> list[Piece]:
-    """The first lines of lists of options that nothing claims, or that stand below a line that asks and that nothing claims.
+    """The first lines of lists of options that nothing claims.
 
-    Of those that several questions share the words stand in each.
+    Where all their words stand in other questions the line above them must ask, and be claimed by nothing: what several
+    questions share stands in each.
     """
     found: list[Piece] = []
     begins = [place for place, piece in left.lines.items() if _FIRST.match(piece.text)]

@@ -13,6 +13,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
+from tasks.ingest.words.labels import counts_questions
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import asks_by_sign, ends_asking
 
@@ -286,7 +287,7 @@ def _find_sets(
 def _find_all_sets(
     shapes: Mapping[str, Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]
 ) -> dict[str, list[list[tuple[int, Lettered]]]]:
-    """The sets of each shape; shapes that stand in one set are one, the one that has most of them.
+    """The sets of each shape; shapes of one set are one, the one that has most of them.
 
     `a. …` above `b> …` and `c> …`: a program numbered the first, a person typed the others. Of all letters that one sign opens
     each is the next of the one before it: none of another list stands among them.
@@ -300,23 +301,26 @@ def _find_all_sets(
     for found in families.values():
         runs = _find_runs(sorted(found, key=lambda pair: (pair[0], pair[1].begin)), pieces)
         mixed = [run for run in runs if len({mark.shape for _, mark in run}) > 1]
-        within = {mark for run in mixed for mark in run}
+        if len(mixed) < _LEAST_MIXED:
+            continue
+        within = {*chain.from_iterable(mixed)}
         joined = {mark.shape for _, mark in within}
         kept = {shape: [one for one in sets.pop(shape) if within.isdisjoint(one)] for shape in joined}
-        if mixed:
-            usual = max(kept, key=lambda shape: (len(kept[shape]), shape))
-            sets[usual] = sorted([*chain.from_iterable(kept.values()), *mixed])
+        usual = max(kept, key=lambda shape: (len(kept[shape]), shape))
+        sets[usual] = sorted([*chain.from_iterable(kept.values()), *mixed])
     return sets
 
 
 def _find_runs(
     found: Sequence[tuple[int, Lettered]], pieces: Sequence[Piece]
 ) -> list[list[tuple[int, Lettered]]]:
-    """The sets among letters of all shapes, below a line and none of whose letters stands there twice."""
+    """The sets among letters of all shapes, none of which stands there twice."""
     runs: list[list[tuple[int, Lettered]]] = []
     for index, mark in found:
         step = ord(mark.letter.upper()) - ord("A")
         run = runs[-1] if runs and index - runs[-1][-1][0] <= _NEAR else []
+        if run and any(counts_questions(piece.label) for piece in pieces[run[-1][0] + 1 : index]):
+            run = []  # of another question
         opens = not pieces[index].text[: mark.begin].strip()
         if opens and not step:
             runs.append([(index, mark)])
@@ -327,7 +331,8 @@ def _find_runs(
     return [run for run in runs if len(run) >= _LEAST_SET and run[0][0] > 0]
 
 
-_NEAR, _LEAST_SET = 3, 3
+# one set of several shapes is an accident
+_NEAR, _LEAST_SET, _LEAST_MIXED = 3, 3, 2
 
 
 def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:

@@ -176,9 +176,9 @@ _CAPITALS = ("bracketed", "stopped", "closed", "comma", "spaced")
 def _join_styles(
     found: Mapping[str, Sequence[Marker]], texts: Sequence[str], best: Sequence[Marker]
 ) -> tuple[Marker, ...]:
-    """The capital letters of several styles where they run on, `A. 甲`, `B 乙`, `C、丙`: more than `best` has of one, or none.
+    """The capitals of several styles where they run on, `A. 甲`, `B 乙`; else none.
 
-    Nothing may contradict them: whatever closes them, no letter stands there twice or out of its place.
+    They must be more than `best` has of one, and nothing may contradict them: whatever closes them, no letter stands there twice or out of its place.
     """
     if sum(1 for style in _CAPITALS if style in found) < _TWO:
         return ()
