@@ -258,10 +258,19 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
     )
     take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
     take(count_on(paper.pieces, paper.repeated, {draft.start for draft in first.drafts}))
-    found = Reading(best.drafts, paper.pieces, best.stretches, best.keys, best.answer_parts, paper.repeated)
-    held, passages = list_held(found, find_unclaimed(found)[0])
-    running = replace(best.outline, numbers=held, passages=passages, family="held", given=True)
-    take([running] if held else ())
+    for _ in range(_MOST_REPAIRS):
+        before = best
+        found = Reading(
+            best.drafts, paper.pieces, best.stretches, best.keys, best.answer_parts, paper.repeated
+        )
+        held, passages = list_held(found, find_unclaimed(found).numbered)
+        if best.outline.family == HELD:  # what was found before is no longer held
+            held = {**best.outline.numbers, **held} if held else {}
+            passages |= best.outline.passages
+        running = replace(best.outline, numbers=held, passages=passages, family=HELD, given=True)
+        take([running] if held else ())
+        if best is before:
+            break
     for _ in range(_MOST_REPAIRS):
         before = best
         announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
@@ -275,7 +284,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
 
 
 _MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
-_MOST_REPAIRS = 3
+_MOST_REPAIRS, HELD = 3, "held"
 # Below this score a paper is read in other ways too. Another reading must gain at least so much, more where it finds no
 # further questions, and much more where it finds fewer.
 DOUBTFUL, LEAST_GAIN = 1.0, 0.002

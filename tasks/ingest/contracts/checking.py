@@ -34,7 +34,13 @@ from tasks.ingest.contracts.counts import (
     keep_number_runs,
     keep_score_table,
 )
-from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found, keep_series
+from tasks.ingest.contracts.coverage import (
+    NOTHING_FOUND,
+    keep_claimed,
+    keep_found,
+    keep_passages,
+    keep_series,
+)
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.words.warnings import NOT_READ
 
@@ -64,6 +70,7 @@ CONTRACTS: tuple[Contract, ...] = (
     keep_keys_out,
     keep_lengths,
     keep_claimed,
+    keep_passages,
     keep_series,
     keep_found,
     keep_asking,

@@ -368,9 +368,13 @@ def _held_numbers(
             reached[form] = onward[-1][1].value
             return "holds_number_of_its_kind", [piece for piece, _ in onward], True
     alike = [(piece, label) for piece, label in numbered if form_of(label) == form_of(own)]
-    values = [label.value for _, label in numbered if label.style == own.style and not label.is_weak]
+    # `26` without a stop counts with `27.`
+    styles = ("bare", "num") if own.style == "bare" else (own.style,)
+    counted = [(piece, label) for piece, label in numbered if label.style in styles and not label.is_weak]
+    values = [label.value for _, label in counted]
     if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
-        return "stem_holds_next_question", [piece for piece, _ in alike], True
+        next_ones = [piece for piece, label in counted if label.value == draft.value + 1]
+        return "stem_holds_next_question", [piece for piece, _ in alike] or next_ones, True
     goes_on = following is not None and following.value == draft.value + 1
     again = _find_again(own, numbered)
     # `3. … 1. 2. 4. …` are parts; a list that came just as far as its rest goes on from is none

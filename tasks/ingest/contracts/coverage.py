@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 from schemas import patterns as re
 from tasks.ingest.contracts.asking import has_title
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import FIRST_OPTION, is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.options import offers_letters, offers_options_in
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.rules import names_rules
 from tasks.ingest.words.labels import PARTS, Label, form_of, is_sure
 from tasks.ingest.words.once import once_a_paper
-from tasks.ingest.words.signs import ends_asking
+from tasks.ingest.words.signs import ends_asking, ends_with_mark
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum", "circ")
 # Below this share of claimed text a paper was hardly understood; a cover, a form and instructions stay within it.
@@ -30,9 +33,31 @@ _USUAL_LENGTH = 150
 def keep_claimed(reading: Reading, found: ContractCheck) -> None:
     """Every numbered line and most of the text belong to a question, a heading or a key."""
     found.checked = bool(reading.drafts)
-    unclaimed, lost, total = find_unclaimed(reading)
+    left = find_unclaimed(reading)
+    unclaimed, lost, total = left.numbered, left.lost, left.total
     if not reading.drafts:
         return
+    lists = _list_offers(left)
+    if lists:
+        found.miss(
+            lists[0].start,
+            len(lists),
+            f"{len(lists)} lists of options belong to no question (from {lists[0].text.strip()[:20]!r}, character "
+            f"{lists[0].start} of the text, on).",
+            name="options_claimed",
+        )
+    asking = [
+        piece for place, piece in left.lines.items() if place not in left.told and ends_with_mark(piece.text)
+    ]
+    if len(asking) >= _LEAST_ASKING:
+        # a passage may ask, too: no reading is better for having fewer of them
+        found.breach(
+            asking[0].start,
+            len(asking),
+            f"{len(asking)} lines ask and belong to no question (from {asking[0].text.strip()[:20]!r}, character "
+            f"{asking[0].start} of the text, on).",
+            name="asking_claimed",
+        )
     if unclaimed:
         places = ", ".join(str(piece.start) for piece in unclaimed[:_SHOWN])
         more = " …" if len(unclaimed) > _SHOWN else ""
@@ -51,6 +76,28 @@ def keep_claimed(reading: Reading, found: ContractCheck) -> None:
         found.notes += [(draft, "paper_hardly_covered") for draft in reading.drafts]
 
 
+def keep_passages(reading: Reading, found: ContractCheck) -> None:
+    """No passage above questions holds a list of options: what offers them is a question.
+
+    `… corresponding to:` names a list of the passage.
+    """
+    for material, draft in {one.material: one for one in reversed(reading.drafts) if one.material}.items():
+        lines = [Piece(line, 0, len(line), ()) for line in material.split("\n")]
+        found.checked = True
+        for at, line in enumerate(lines):
+            is_named = at > 0 and lines[at - 1].text.rstrip().endswith((":", "："))
+            if (
+                at
+                and not is_named
+                and FIRST_OPTION.match(line.text)
+                and offers_letters(lines[at : at + _MOST_LINES])
+            ):
+                words = f"The text above question {draft.number_label or draft.stem[:20]!r} offers options ({line.text[:20]!r})."
+                found.miss(draft.start, 1, words)
+                break
+
+
+_LEAST_ASKING = 2
 # A series of so many marks is one, where most of it is claimed by nothing.
 _LEAST_SERIES, _MOST_FREE = 3, 0.6
 
@@ -91,7 +138,7 @@ def keep_found(reading: Reading, found: ContractCheck) -> None:
     total = sum(len(piece.text) for piece in reading.pieces)
     if reading.drafts or reading.keys or total < _MIN_NOTHING:
         return
-    unclaimed, _, _ = find_unclaimed(reading)
+    unclaimed = find_unclaimed(reading).numbered
     found.missing = max(1, len(unclaimed))
     found.breach(
         reading.pieces[0].start,
@@ -107,13 +154,28 @@ def _asking(pieces: Sequence[Piece]) -> str:
     return f" and {asking} ask or leave a blank" if asking else ""
 
 
-def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
-    """The numbered lines and the characters that nothing claims, and all characters."""
+class Unclaimed(NamedTuple):
+    """What nothing claims of a text: its numbered lines, all by their places, its characters.
+
+    `told` are the places of those whose words stand in a passage, an option or an answer; `total` are all characters of the text.
+    """
+
+    numbered: list[Piece]
+    lines: dict[int, Piece]
+    told: frozenset[int]
+    lost: int
+    total: int
+
+
+def find_unclaimed(reading: Reading) -> Unclaimed:
+    """What belongs to no question, heading or key."""
     first = min((draft.start for draft in reading.drafts), default=0)
     heads = {stretch.place for stretch in reading.stretches if stretch.heading}
     unclaimed: list[Piece] = []
     rows: list[Piece] = []
-    lost = total = 0
+    lines: dict[int, Piece] = {}
+    spoken: set[int] = set()
+    total = lost = 0
     told: _Told | None = None
     known = reading.repeated.known
     in_rules = False
@@ -145,14 +207,40 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
             continue
         told = told or _Told(reading)
         body = piece.text if piece.label is None else piece.text[piece.label.end :]
+        lines[place] = piece
         if told.has(_fold(body)) or told.has(_fold(piece.text)):
+            spoken.add(place)
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
         is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
         if (is_sure(piece.label, _COUNTING) or is_alike) and not is_rule:
             unclaimed.append(piece)
-    return [*unclaimed, *(rows if len(rows) >= _LEAST_ROWS else ())], lost, total
+    numbered = [*unclaimed, *(rows if len(rows) >= _LEAST_ROWS else ())]
+    return Unclaimed(numbered, lines, frozenset(spoken), lost, total)
+
+
+# a first option, whatever closes its letter, and how many lines a list of them has at most
+_FIRST, _MOST_LINES = re.compile(r"\s*[（(\[]?A(?=\s*[)）\].．、:：]|\s+[^\sa-z])"), 14
+
+
+def _list_offers(left: Unclaimed) -> list[Piece]:
+    """The first lines of lists of options that nothing claims.
+
+    Where all their words stand in other questions the line above them must ask, and be claimed by nothing: what several
+    questions share stands in each.
+    """
+    found: list[Piece] = []
+    begins = [place for place, piece in left.lines.items() if _FIRST.match(piece.text)]
+    for first, following in pairwise([*begins, begins[-1] + _MOST_LINES if begins else 0]):
+        limit = min(following, first + _MOST_LINES)
+        end = next((at for at in range(first + 1, limit) if at not in left.lines), limit)
+        above = left.lines.get(first - 1)
+        is_asked = above is not None and first - 1 not in left.told and ends_asking(above.text)
+        texts = [left.lines[place].text for place in range(first, end)]
+        if (is_asked or not left.told.issuperset(range(first, end))) and offers_options_in(texts, True):
+            found.append(left.lines[first])
+    return found
 
 
 # a row of a table that counts a text, and how many are no accident

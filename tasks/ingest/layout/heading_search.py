@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from schemas import patterns as re
@@ -23,7 +24,7 @@ from tasks.ingest.layout.headings import (
     tells_how,
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
-from tasks.ingest.words.grammar import asking
+from tasks.ingest.words.grammar import asking, truth_word
 from tasks.ingest.words.labels import COUNTING, Label, counts_questions, is_sure
 from tasks.ingest.words.lexicon import FineType, find_type_by_pattern, match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, COUNTS_POINTS, WORTH, read_points
@@ -90,11 +91,15 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     styles = {heading.label.style for heading in typed.values() if heading.label}
     has_numbers = False
     labels = [piece.label for piece in pieces]
+    counted = _count_below(labels, typed)
     for index, label in enumerate(labels):
         if index in typed:
             label = typed[index].label
             if label is not None:
                 last[label.style] = label.value
+            continue
+        if index in counted:
+            has_numbers = True
             continue
         if label is None or pieces[index].kind == "table":
             continue
@@ -102,9 +107,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         has_numbers = has_numbers or label.style in ("num", "word")
         if label.is_weak or label.style == "cnp":
             continue
-        if label.style not in STRONG_STYLES and not (
-            label.style in ("word", "num") and label.style in styles
-        ):
+        if label.style not in STRONG_STYLES and not (label.style in _SHARED and label.style in styles):
             continue
         if (
             has_numbers
@@ -132,6 +135,42 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 
 
 _LONGEST_ABOVE = 40
+# the marks that head sections in some papers and count questions in all
+_SHARED = ("word", "num")
+
+
+def _count_below(labels: Sequence[Label | None], typed: Mapping[int, Heading]) -> set[int]:
+    """The lines whose numbers begin at 1 below a title, or above all of them, and count on.
+
+    `1. 单选（40分）` above `1. …`, `2. …`: where the number that could head the next section is that of the next question, it
+    counts. One above a further 1 heads what begins there; rules for candidates come further than the title below them.
+    """
+    found: set[int] = set()
+    ahead: dict[str, list[int]] = {style: [] for style in _SHARED}
+    is_above = True
+    reached = dict.fromkeys(_SHARED, (-1, 0))
+    for index, label in enumerate(labels):
+        if index in typed:
+            own = typed[index].label
+            if own is not None and len(ahead.get(own.style, ())) >= own.value:
+                found.update(ahead.pop(own.style))
+            is_above, reached = False, dict.fromkeys(_SHARED, (-1, 0))
+        elif is_sure(label, _SHARED):
+            before, value = reached[label.style]
+            if label.value == 1:
+                found.discard(before)
+            if label.value not in (1, value + 1):
+                if label.value <= value:
+                    reached[label.style] = -1, 0
+                continue
+            reached[label.style] = index, label.value
+            if not is_above:
+                found.add(index)
+            elif label.value == 1:
+                ahead[label.style] = [index]
+            else:
+                ahead[label.style].append(index)
+    return found
 
 
 def _names_text(pieces: Sequence[Piece], index: int) -> bool:
@@ -433,10 +472,18 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
             is_choice = heading.fine is not None and heading.fine.question_type == "multiple_choice"
             if label.style in ("romanp", "romanl"):
                 return is_short_kind or is_choice
-            return is_short_kind and label.style in ("letter", "letterp")
+            # `23. … State true or false.` above `a. True   b. False` asks
+            is_lettered = label.style in ("letter", "letterp")
+            return is_short_kind and is_lettered and not _judgement().match(piece.text, label.end)
         if is_short_kind and BULLET.match(piece.text):
             return place + 1 < len(pieces) and BULLET.match(pieces[place + 1].text) is not None
     return False
+
+
+@lru_cache(maxsize=1)
+def _judgement() -> re.Pattern[str]:
+    """What offers one judgement and nothing more, or the other one beside it."""
+    return re.compile(rf"\s*{truth_word()}\s*(?:$|[（(]?[Bb]\s*[^\w\s])")
 
 
 def _starts_list(pieces: Sequence[Piece], index: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
+from tasks.ingest.words.labels import counts_questions
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import asks_by_sign, ends_asking
 
@@ -75,8 +76,7 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
             shapes.setdefault(mark.shape, []).append((index, mark))
     plain = 0
     wanted: list[tuple[int, Lettered]] = []
-    for shape, found in shapes.items():
-        sets = _find_sets(found, pieces)
+    for shape, sets in _find_all_sets(shapes, pieces).items():
         if "a" in shape:
             # among lists of answers, one that asks numbers the parts of its question
             silent = [group for group in sets if 2 * _count_asking([group], pieces) < len(group)]
@@ -109,13 +109,12 @@ def _ask_for_tasks(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Seque
     """Whether lists stand below lines that set a task, whose parts they number."""
     above = [pieces[group[0][0] - 1] for group in sets]
     stems = [piece.text[piece.label.end :] if piece.label else piece.text for piece in above]
-    tasks = sum(
-        1 for stem in stems if task().match(stem) is not None and not stem.rstrip().endswith(("?", "？"))
-    )
+    tasks = sum(1 for stem in stems if task().match(stem) is not None and not _INQUIRES.match(stem))
     return tasks > _MOST_TASKS * len(sets)
 
 
-_MOST_TASKS = 0.1
+# `What does NEC explain`, whatever closes it, is asked of what stands below; `What do these stand for:` of each
+_MOST_TASKS, _INQUIRES = 0.1, re.compile(r".*[?？]\s*$|\s*(?i:what|why|how)\b.*[^\s:：]\s*$", re.DOTALL)
 
 
 def write_alphabets(lines: IndexedLines) -> IndexedLines:
@@ -271,16 +270,69 @@ def _find_sets(
         letter = mark.letter.upper()
         at_start = not pieces[index].text[: mark.begin].strip()
         if letter == "A" and at_start:
-            if len(current) >= 3:
+            if len(current) >= _LEAST_SET:
                 sets.append(current)
             current = [(index, mark)]
         elif (
-            current and ord(letter) == ord(current[-1][1].letter.upper()) + 1 and index - current[-1][0] <= 3
+            current
+            and ord(letter) == ord(current[-1][1].letter.upper()) + 1
+            and index - current[-1][0] <= _NEAR
         ):
             current.append((index, mark))
-    if len(current) >= 3:
+    if len(current) >= _LEAST_SET:
         sets.append(current)
     return [group for group in sets if group[0][0] > 0]
+
+
+def _find_all_sets(
+    shapes: Mapping[str, Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]
+) -> dict[str, list[list[tuple[int, Lettered]]]]:
+    """The sets of each shape; shapes of one set are one, the one that has most of them.
+
+    `a. …` above `b> …` and `c> …`: a program numbered the first, a person typed the others. Of all letters that one sign opens
+    each is the next of the one before it: none of another list stands among them.
+    """
+    sets = {shape: _find_sets(found, pieces) for shape, found in shapes.items()}
+    families: dict[str, list[tuple[int, Lettered]]] = {}
+    for shape, found in shapes.items():
+        opening, _, close = shape.replace("A", "a").partition("a")
+        if close:
+            families.setdefault(shape[: len(opening) + 1], []).extend(found)
+    for found in families.values():
+        runs = _find_runs(sorted(found, key=lambda pair: (pair[0], pair[1].begin)), pieces)
+        mixed = [run for run in runs if len({mark.shape for _, mark in run}) > 1]
+        if len(mixed) < _LEAST_MIXED:
+            continue
+        within = {*chain.from_iterable(mixed)}
+        joined = {mark.shape for _, mark in within}
+        kept = {shape: [one for one in sets.pop(shape) if within.isdisjoint(one)] for shape in joined}
+        usual = max(kept, key=lambda shape: (len(kept[shape]), shape))
+        sets[usual] = sorted([*chain.from_iterable(kept.values()), *mixed])
+    return sets
+
+
+def _find_runs(
+    found: Sequence[tuple[int, Lettered]], pieces: Sequence[Piece]
+) -> list[list[tuple[int, Lettered]]]:
+    """The sets among letters of all shapes, none of which stands there twice."""
+    runs: list[list[tuple[int, Lettered]]] = []
+    for index, mark in found:
+        step = ord(mark.letter.upper()) - ord("A")
+        run = runs[-1] if runs and index - runs[-1][-1][0] <= _NEAR else []
+        if run and any(counts_questions(piece.label) for piece in pieces[run[-1][0] + 1 : index]):
+            run = []  # of another question
+        opens = not pieces[index].text[: mark.begin].strip()
+        if opens and not step:
+            runs.append([(index, mark)])
+        elif run and step < len(run):
+            runs.pop()
+        elif run and step == len(run) and (opens or index == run[-1][0]):
+            run.append((index, mark))
+    return [run for run in runs if len(run) >= _LEAST_SET and run[0][0] > 0]
+
+
+# one set of several shapes is an accident
+_NEAR, _LEAST_SET, _LEAST_MIXED = 3, 3, 2
 
 
 def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:

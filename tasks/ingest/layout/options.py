@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schemas import patterns as re
@@ -161,11 +161,36 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
         score = len(chain) + sum([0.3 for mark in chain if mark.at_start]) - handicap
         if best is None or score > best[0]:
             best = (score, style, chain)
-    if best is not None:
-        return tuple(best[2])
+    run = tuple(best[2]) if best is not None else ()
+    run = _join_styles(found, texts, run) or run
+    if run:
+        return run
     if is_choice:
         return tuple(_find_circled(texts) or ()) or None
     return None
+
+
+_CAPITALS = ("bracketed", "stopped", "closed", "comma", "spaced")
+
+
+def _join_styles(
+    found: Mapping[str, Sequence[Marker]], texts: Sequence[str], best: Sequence[Marker]
+) -> tuple[Marker, ...]:
+    """The capitals of several styles where they run on, `A. 甲`, `B 乙`; else none.
+
+    They must be more than `best` has of one, and nothing may contradict them: whatever closes them, no letter stands there twice or out of its place.
+    """
+    if sum(1 for style in _CAPITALS if style in found) < _TWO:
+        return ()
+    marks: dict[tuple[int, int], Marker] = {}
+    for style in _CAPITALS:
+        for mark in found.get(style, ()):
+            letter = texts[mark.piece].find(mark.label, mark.begin)
+            if mark.at_start or mark.has_gap:
+                marks.setdefault((mark.piece, letter), mark)
+    run = tuple(marks[place] for place in sorted(marks))
+    is_run = "".join(mark.label for mark in run) == LETTERS[: len(run)] and len(run) > max(len(best), _TWO)
+    return run if is_run and run[0].at_start and find_chain(run, texts) == [*run] else ()
 
 
 _BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")

@@ -341,6 +341,8 @@ _WEAKER = [
     re.compile(r"(?:^|[\s,，])[（(]?[a-h][)）]\s*"),
     re.compile(r"\.{3,}|…+"),
     re.compile(r"\s+"),
+    # `SQL 语言 关系代数语言`: beside letters of another script a space is one of print
+    re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"),
     re.compile(r"[、,，\s]+"),
     _SLASH,
     re.compile(rf"[,，]|{_JOINS.pattern}"),

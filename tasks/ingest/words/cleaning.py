@@ -157,11 +157,11 @@ def is_cjk(character: str) -> bool:
 
 
 def join_wrapped(left: str, right: str) -> str:
-    """Join two lines that a margin cut, without a space between Chinese."""
+    """Join two lines that a margin cut, without a space between Chinese and within a blank."""
     left, right = left.rstrip(), right.lstrip()
     if not left or not right:
         return left + right
-    if is_cjk(left[-1]) or is_cjk(right[0]):
+    if is_cjk(left[-1]) or is_cjk(right[0]) or left[-1] == right[0] == "_":
         return left + right
     if left.endswith("-") and len(left) > 1 and left[-2].isalpha() and right[0].islower():
         return left[:-1] + right

@@ -85,6 +85,7 @@ def test_brackets_that_match_are_not_touched() -> None:
         ("the capital", "of", "the capital of"),
         ("inter-", "national", "international"),
         ("用C", "语言", "用C语言"),
+        ("the place __", "____ is named", "the place ______ is named"),
     ],
 )
 def test_wrapped_lines_are_joined_as_their_script_wants(left: str, right: str, expected: str) -> None:
@@ -207,6 +208,8 @@ def test_a_judgement_in_brackets_gives_its_correction() -> None:
         ("甲 乙 丙", 3, ["甲", "乙", "丙"]),
         ("x, y", 1, ["x, y"]),
         ("甲、乙", 2, ["甲", "乙"]),
+        ("SQL 语言 关系代数语言", 2, ["SQL 语言", "关系代数语言"]),
+        ("SQL 语言 关系代数语言", 1, ["SQL 语言 关系代数语言"]),
     ],
 )
 def test_answers_of_several_blanks_are_separated(text: str, count: int, expected: list[str]) -> None:

@@ -52,6 +52,15 @@ def test_a_reading_that_is_not_as_the_paper_says_breaks_it(case: dict[str, Any])
     assert checked.score < 1.0
 
 
+def test_lines_that_ask_and_that_nothing_claims_are_reported_and_change_no_reading() -> None:
+    tools = "Tools\n1 What is a mill?\n2 What is a kiln?\n"
+    beasts = "Beasts\n1) When do hens lay?\n2) When do bees swarm?\n"
+    alone, both = split(beasts), split(tools + beasts)
+    assert [draft.stem for draft in both.drafts] == [draft.stem for draft in alone.drafts]
+    assert (list_contracts(alone.checked), list_contracts(both.checked)) == ([], ["asking_claimed"])
+    assert "2 lines ask and belong to no question (from '1 What is a mill?', character 6" in both.warnings[0]
+
+
 @pytest.mark.parametrize(("count", "breaches"), [(2, []), (6, ["parts_few"])])
 def test_a_section_read_as_one_question_holds_no_long_list(count: int, breaches: list[str]) -> None:
     texts = ["SECTION A", *(f"{number}. What is its span?" for number in range(1, count + 1))]
