@@ -748,8 +748,15 @@ def test_a_command_that_is_killed_while_a_model_reads_pays_for_no_reply_twice(
         asked.append("tides" if "tides" in window else "hangs")
         if asked[-1] == "hangs":
             is_killed.wait(120)
-        asking = [number for number, text in list_numbered(window) if text.endswith(("?", "？"))]
-        return make_reply(*({"stem": number, "type": "short_answer"} for number in asking))
+        asking = [int(number) for number, text in list_numbered(window) if text.endswith(("?", "？"))]
+        # Its options and its answer stand on the three lines below each.
+        return make_reply(
+            *(
+                {"stem": f"{number}", "type": "single_choice", "options": {"A": f"{number + 1}", "B": f"{number + 2}"},
+                 "answer": f"{number + 3}", "key": "B" if number < asking[-1] else "A"}
+                for number in asking
+            )
+        )  # fmt: skip
 
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with serve(answer) as url, open_new_lake(settings) as lake, open_ledger(address) as ledger:
