@@ -84,7 +84,7 @@ def test_organisations_are_registered_and_listed_with_names_and_models(ledger: L
     ]
     with ledger.read() as connection:
         assert organisations.find_organisation(connection, "LABORATORY") == "lab"
-        with pytest.raises(UsageError, match="nearest is 'rho labs'"):
+        with pytest.raises(UsageError, match="Did you mean 'rho labs'"):
             organisations.find_organisation(connection, "rho lab")
 
 

@@ -61,7 +61,7 @@ def test_a_submission_with_missing_foreign_or_repeated_responses_is_refused(
     ):
         export_cgeval_submission(questions, pl.concat([some, some]), out)
     foreign = pl.DataFrame({"cgeval_id": ["x|y|0"], "response": ["a"]})
-    with pytest.raises(UsageError, match="1 responses belong to no question"):
+    with pytest.raises(UsageError, match="1 response belongs to no question"):
         export_cgeval_submission(questions, foreign, out)
     assert not out.exists()
     assert export_cgeval_submission(questions, some, out, may_lack=True) == 1
