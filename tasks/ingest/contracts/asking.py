@@ -20,7 +20,7 @@ from tasks.ingest.words.signs import asks_by_sign
 
 NOTHING_ASKS = "nothing_asks"
 # At most so large a share of a list that is none asks by chance.
-_CHANCE, _MOST = 0.25, 0.6
+_CHANCE, _MOST, _HARDLY = 0.25, 0.6, 0.05
 _LEAST_LIST = 3
 # As far as a text is searched for what asks.
 _SHOWN = 1_500
@@ -28,11 +28,19 @@ _SHOWN = 1_500
 
 def asks(draft: Draft) -> bool:
     """Whether a question asks, offers, leaves a blank, or has marks, an answer or a type."""
-    return shows(draft) or asking().search(draft.stem[:_SHOWN]) is not None
+    return shows(draft) or _says(draft)
+
+
+def _says(draft: Draft) -> bool:
+    return asking().search(draft.stem[:_SHOWN]) is not None
 
 
 def shows(draft: Draft) -> bool:
     """Whether a question shows by more than its words that it is one."""
+    return bool(draft.material) or _shows_itself(draft)
+
+
+def _shows_itself(draft: Draft) -> bool:
     return bool(
         (len(draft.options) > 1 and draft.number_label)  # a list of any kind looks like options
         or draft.answer
@@ -40,7 +48,6 @@ def shows(draft: Draft) -> bool:
         or draft.marks is not None
         or draft.fine is not None
         or draft.question_type == "true_false"  # without a title, because it offers both judgements
-        or draft.material
         or asks_by_sign(draft.stem[:_SHOWN])
         or _EQUATION.fullmatch(draft.stem[:_SHOWN])
     )
@@ -53,9 +60,13 @@ _EQUATION = re.compile(
 
 
 def is_no_paper(drafts: Sequence[Draft]) -> bool:
-    """Whether hardly any of what was found asks, or too little, and by its words alone."""
+    """Whether hardly any of what was found asks, or too little, and by its words alone.
+
+    A text above it makes no statement a question: news under numbers have as many.
+    """
     asking_count = sum(map(asks, drafts))
-    if not drafts or asking_count <= _CHANCE * len(drafts):
+    alone_count = sum(_shows_itself(draft) or _says(draft) for draft in drafts)
+    if not drafts or asking_count <= _CHANCE * len(drafts) or alone_count <= _HARDLY * len(drafts):
         return bool(drafts)
     return asking_count <= _MOST * len(drafts) and len(drafts) >= _LEAST_LIST and not any(map(shows, drafts))
 

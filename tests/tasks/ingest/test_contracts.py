@@ -10,6 +10,7 @@ import yaml
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach, Checked
+from tasks.ingest.contracts.asking import is_no_paper
 from tasks.ingest.contracts.checking import check_reading, describe_breaches
 from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.readings import Reading, Stretch
@@ -368,3 +369,15 @@ def test_a_section_does_not_begin_in_the_middle_of_a_list(form: str, first: int,
     ]
     checked, _ = check_reading(Reading(drafts[first:], make_pieces(lines, starts)))
     assert [one for one in list_contracts(checked) if one == "number_runs"] == breaches
+
+
+def test_a_text_above_statements_makes_no_questions_of_them() -> None:
+    """News under numbers: paragraphs between them were passages, and 186 of them a paper."""
+
+    def make(stem: str, number: int) -> Draft:
+        return Draft(number_label=f"{number}.", value=number, section=0, stem=stem, material="四月要闻。")
+
+    news = [make(f"{month}月1日，两国外长举行会谈。", month) for month in range(1, 13)]
+    assert is_no_paper(news)
+    assert not is_no_paper([make(f"第{number}段的主旨是什么？", number) for number in range(1, 4)])
+    assert not is_no_paper([*news[:3], make("这段话的主旨是什么？", 4)])
