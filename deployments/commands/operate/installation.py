@@ -9,6 +9,7 @@ import typer
 from deployments.command_line.printing import print_note, print_result
 from deployments.flow_runs.server import has_page, start_server, stop_server
 from deployments.home import check_host, create_home, describe_home
+from schemas.counting import say_count
 from schemas.errors import ProctorError, UsageError, suggest
 from schemas.settings import load_settings
 from warehouse.stores.away import not_waiting
@@ -87,7 +88,11 @@ def down() -> None:
     stopped = stop_server(load_settings())
     print_result(
         {"stopped": stopped},
-        lines=[f"Stopped {len(stopped)} processes." if stopped else "No server was running."],
+        lines=[
+            f"Stopped {say_count(len(stopped), 'process', 'processes')}."
+            if stopped
+            else "No server was running."
+        ],
     )
 
 
