@@ -6,6 +6,7 @@ import gc
 import os
 import sqlite3
 import subprocess
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -236,6 +237,15 @@ def test_a_ctrl_c_as_a_transaction_begins_or_ends_leaves_nothing_locked(tmp_path
     assert moments > 20
 
 
+@pytest.fixture
+def quick_collection() -> Iterator[None]:
+    """Let what was there before stay out of collections: a worker of many tests holds gigabytes."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("quick_collection")
 def test_a_ctrl_c_as_a_connection_is_opened_makes_no_later_one_a_false_alarm(tmp_path: Path) -> None:
     """It counted as open: the log that went with the last was taken for replaced."""
     kept = count()
